@@ -26,8 +26,17 @@ type (
 		Tool struct {
 			Driver component `json:"driver"`
 		} `json:"tool"`
-		Taxonomies []component `json:"taxonomies,omitempty"`
-		Results    []resultOut `json:"results"`
+		Taxonomies  []component  `json:"taxonomies,omitempty"`
+		Invocations []invocation `json:"invocations,omitempty"`
+		Results     []resultOut  `json:"results"`
+	}
+	invocation struct {
+		Successful    bool           `json:"executionSuccessful"`
+		Notifications []notification `json:"toolExecutionNotifications"`
+	}
+	notification struct {
+		Level   string  `json:"level"`
+		Message message `json:"message"`
 	}
 	component struct {
 		Name    string       `json:"name"`
@@ -103,10 +112,23 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	return writeSARIF(w, tool, version, fs)
 }
 
+// WriteFailedSARIF writes the SARIF 2.1.0 log of a run that failed, and why: that it has no
+// result says nothing of what it looked at.
+func WriteFailedSARIF(w io.Writer, tool, version string, why error) error {
+	run := newRun(tool, version)
+	run.Invocations = []invocation{{Notifications: []notification{{Level: "error", Message: message{Text: why.Error()}}}}}
+	return run.write(w)
+}
+
+func newRun(tool, version string) *runOut {
+	run := &runOut{Results: []resultOut{}}
+	run.Tool.Driver = component{Name: cmp.Or(strings.TrimSpace(tool), "unknown"), Version: version}
+	return run
+}
+
 // writeSARIF gives a finding without a rule none.
 func writeSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
-	run := runOut{Results: []resultOut{}}
-	run.Tool.Driver = component{Name: cmp.Or(strings.TrimSpace(tool), "unknown"), Version: version}
+	run := newRun(tool, version)
 	rules, taxa := map[string]*int{}, map[audit.CWE]bool{}
 	cwes := component{Name: "CWE"}
 	for _, f := range fs {
@@ -129,7 +151,11 @@ func writeSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	if len(cwes.Taxa) > 0 {
 		run.Taxonomies = []component{cwes}
 	}
-	log := logOut{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []runOut{run}}
+	return run.write(w)
+}
+
+func (run *runOut) write(w io.Writer) error {
+	log := logOut{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []runOut{*run}}
 	if err := json.MarshalWrite(w, log, jsontext.AllowInvalidUTF8(true), json.Deterministic(true), jsontext.WithIndent(" ")); err != nil {
 		return err
 	}

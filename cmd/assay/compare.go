@@ -29,7 +29,7 @@ type compareCmd struct {
 	Of      string `help:"What two names are, where they are both: auditors or reviewers." enum:"auditors,reviewers," default:""`
 	FailIf  string `help:"worse makes the command fail where it is settled that the newcomer B is worse than A." enum:"worse,never" default:"never"`
 	Strict  bool   `help:"What is not settled fails."`
-	Format  string `help:"text or json." enum:"text,json" default:"text" short:"o"`
+	Format  string `help:"text or json, which is one object and, of two results, a list of one for each reviewer." enum:"text,json" default:"text" short:"o"`
 	A       string `arg:"" help:"A record (.txt or .json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
@@ -227,9 +227,14 @@ func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 
 // gate writes d and fails where B is worse, a being how A stands, and that is asked for.
 func (c *compareCmd) gate(d compared, a score.Standing, nameA, nameB string) error {
-	switch err := c.write(d); {
-	case err != nil:
+	if err := c.write(d); err != nil {
 		return err
+	}
+	return c.judge(a, nameA, nameB)
+}
+
+func (c *compareCmd) judge(a score.Standing, nameA, nameB string) error {
+	switch {
 	case a == score.Better && c.FailIf == "worse":
 		return fmt.Errorf("%s is worse than %s", nameB, nameA)
 	case a == score.NotSettled && c.Strict:
@@ -243,10 +248,19 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	if err != nil {
 		return err
 	}
-	if d.A == d.B && kindOf(c.A) == aResults {
-		d.A, d.B = d.A+" in "+c.A, d.B+" in "+c.B
-	}
 	return c.gate(d, d.Comparison.Standing, d.A, d.B)
+}
+
+// each is one document of several comparisons.
+type each []*report.VariantDiff
+
+func (e each) Text(w io.Writer) error {
+	for _, d := range e {
+		if err := d.Text(w); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *compareCmd) results(ctx context.Context) error {
@@ -259,23 +273,30 @@ func (c *compareCmd) results(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	both := 0
+	both, all := 0, each{}
 	var errs []error
 	as, bs := slices.Concat(ra.Variants, ra.Modules), slices.Concat(rb.Variants, rb.Modules)
 	tellAlone(c.A, as, bs)
 	tellAlone(c.B, bs, as)
 	for _, a := range as {
 		for _, b := range bs {
-			if a.Variant == b.Variant {
-				both++
-				errs = append(errs, c.variants(a, b))
+			if a.Variant != b.Variant {
+				continue
 			}
+			both++
+			d, err := report.DiffVariants(a, b)
+			if err == nil {
+				d.A, d.B = d.A+" in "+c.A, d.B+" in "+c.B
+				all = append(all, d)
+				err = c.judge(d.Comparison.Standing, d.A, d.B)
+			}
+			errs = append(errs, err)
 		}
 	}
 	if both == 0 {
 		return fmt.Errorf("%s and %s have no reviewer with the same prompt in common: nothing to compare", c.A, c.B)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.write(all))...)
 }
 
 // tellAlone names whom one of two results holds alone: nothing says whether that is worse.

@@ -53,6 +53,9 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	if c.Format != "html" && (c.Out != "" || c.Single || c.Serve != "") {
 		return fmt.Errorf("--out, --single and --serve are for pages, and -o %[1]s goes to standard output: expected assay report -o %[1]s > FILE, or no -o", c.Format)
 	}
+	if c.Serve != "" && (c.Out != "" || c.Single) {
+		return errors.New("--serve keeps pages in memory: --out and --single are for files, and expected without it")
+	}
 	if c.Serve != "" {
 		return c.serve(ctx)
 	}

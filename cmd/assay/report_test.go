@@ -244,6 +244,17 @@ func TestCompareReviewers(t *testing.T) {
 	_, alone, _ := s.run("", "compare", "after.db", "before.db")
 	require.Equal(t, "new@p stands in after.db alone: it is not compared\ngone@p stands in before.db alone: it is not compared\n", alone)
 	s.fails("no reviewer with the same prompt in common", "compare", "results.db", "before.db")
+
+	// As JSON they are one document, a list of one too.
+	s.results("one.db", map[string]int{"strong": 10})
+	s.results("two.db", map[string]int{"strong": 10, "weak": 10})
+	for db, want := range map[string]int{"one.db": 1, "two.db": 2} {
+		var all []struct{ A, B string }
+		out := s.fails("strong@p in "+db+" is worse", "compare", "-o", "json", "--fail-if=worse", "results.db", db)
+		require.NoError(t, json.Unmarshal([]byte(out), &all))
+		require.Len(t, all, want)
+		require.Equal(t, "strong@p in "+db, all[0].B)
+	}
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "text.db"), []byte("this is no database"), 0o600))
 	s.fails("text.db", "compare", "text.db", "before.db")
 }
@@ -320,6 +331,9 @@ func TestReportAtATerminal(t *testing.T) {
 	s.fails("--format", "report", root, "-format", "pdf")
 	for _, of := range []string{"--out=pages", "--single", "--serve=127.0.0.1:0"} {
 		s.fails("-o csv goes to standard output", "report", root, "-o", "csv", of)
+	}
+	for _, of := range []string{"--out=pages", "--single"} {
+		s.fails("--serve keeps pages in memory", "report", root, "--serve=127.0.0.1:none", of)
 	}
 	index := strings.TrimSpace(s.ok("", "report", root, "--out=pages"))
 	require.Equal(t, "index.html", filepath.Base(index))

@@ -37,7 +37,7 @@ func (c *scanCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if res.Files == 0 {
-		return fmt.Errorf("%s: there is no file that the analyser reads: expected Java, Python, JavaScript, TypeScript, Go or PHP, templates or settings outside of folders such as vendor and node_modules", c.Dir)
+		return c.nothing("%s: there is no file that the analyser reads: expected Java, Python, JavaScript, TypeScript, Go or PHP, templates or settings outside of folders such as vendor and node_modules", c.Dir)
 	}
 	if c.Format == "sarif" || res.Skipped == res.Files { // where the text does not tell
 		for _, w := range res.Warnings {
@@ -45,7 +45,7 @@ func (c *scanCmd) Run(ctx context.Context) error {
 		}
 	}
 	if res.Skipped == res.Files {
-		return fmt.Errorf("%s: none of its %d files could be analysed, and nothing is known of them", c.Dir, res.Files)
+		return c.nothing("%s: none of its %d files could be analysed, and nothing is known of them", c.Dir, res.Files)
 	}
 	if c.Format == "sarif" {
 		err = findings.WriteSARIF(os.Stdout, "static", static.RulesHash(), res.Findings)
@@ -54,6 +54,15 @@ func (c *scanCmd) Run(ctx context.Context) error {
 	}
 	if err == nil && len(res.Open()) > 0 {
 		return status(1)
+	}
+	return err
+}
+
+// nothing gives the error that it formats, and writes it where SARIF is waited for.
+func (c *scanCmd) nothing(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if c.Format == "sarif" {
+		return errors.Join(err, findings.WriteFailedSARIF(os.Stdout, "static", static.RulesHash(), err))
 	}
 	return err
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"assay/audit/findings"
 )
 
 // TestScanEndsAsItFound: findings end the program with 1, a clean folder with 0, and
@@ -28,6 +31,25 @@ func TestScanEndsAsItFound(t *testing.T) {
 	for _, format := range []string{"text", "sarif"} {
 		require.Equal(t, status(1), scan(format), format)
 	}
+}
+
+// TestScanOfNothingIsAFailedRun in SARIF, too: who waits for the file gets one, and none that
+// looks clean.
+func TestScanOfNothingIsAFailedRun(t *testing.T) {
+	s := newShell(t)
+	failed := func(why string) {
+		log := s.fails(why, "scan", ".", "--format=sarif")
+		rep, err := findings.Read("scan.sarif", strings.NewReader(log), findings.Options{})
+		require.NoError(t, err)
+		require.Equal(t, "static", rep.Tool)
+		require.Empty(t, rep.Findings)
+		require.NotEmpty(t, rep.Failed)
+		require.Contains(t, log, why)
+	}
+	failed("there is no file that the analyser reads")
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "utf16.py"), []byte("\xff\xfei\x00m\x00"), 0o600))
+	failed("none of its 1 files could be analysed")
+	require.Empty(t, s.fails("none of its 1 files", "scan", "."))
 }
 
 func TestAnInterruptedScanSaysWhatIsNotRead(t *testing.T) {

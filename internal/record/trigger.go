@@ -120,7 +120,7 @@ func ReadPaths(r io.Reader) ([]string, error) {
 		}
 		p, err := read(line)
 		if err != nil {
-			return nil, fmt.Errorf("line %d of the paths: %q %w: expected what git diff --name-only prints", i+1, line, err)
+			return nil, fmt.Errorf("line %d of the paths: %q %w: expected what git diff --name-only prints, with -z where a name looks like a status of git", i+1, line, err)
 		}
 		paths = append(paths, p)
 	}
@@ -129,8 +129,9 @@ func ReadPaths(r io.Reader) ([]string, error) {
 
 // columns are what git prints before a path when it is asked for more than names: by
 // git diff --name-status and --numstat with tabs, by git status --short with blanks after
-// its own letters alone: a folder may be called "AI prompts".
-var columns = regexp.MustCompile(`^[ MTADRCU?!]{2} |\t`)
+// its own letters alone: a folder may be called "AI prompts". After two letters it quotes a
+// name with a blank, and gives two names of what was copied or renamed: "CD covers/x.md" is none.
+var columns = regexp.MustCompile(`^([ MTADRCU?!][ ?!]|[ ?!][MTADRCU]) |^([MTA][MTD]|DD|AU|UD|UA|DU|AA|UU) (\S+|".*")$|^[MTARC][MTDRC] .* -> |\t`)
 
 // unquoted reads a path as git prints it in a line: one with a tab or a backslash stands
 // in quotes.

@@ -76,6 +76,8 @@ func TestReadPaths(t *testing.T) {
 		"\ufeff./a.go\r\nb/../c.md\n":           {"a.go", "c.md"},
 		"./a\tb\x00":                            {"a\tb"},
 		"AI prompts/x.md\nUX/a b.md\nQA x.md\n": {"AI prompts/x.md", "UX/a b.md", "QA x.md"},
+		"CD covers/x.md\nAD campaign/a b.md\n":  {"CD covers/x.md", "AD campaign/a b.md"},
+		"AD campaign/x.md\x00":                   {"AD campaign/x.md"},
 	} {
 		got, err := record.ReadPaths(strings.NewReader(in))
 		require.NoError(t, err)
@@ -87,6 +89,9 @@ func TestReadPaths(t *testing.T) {
 		"a\nM\tfixtures/goals.md\n":      `line 2 of the paths: "M\tfixtures/goals.md" is no quoted path: expected what git diff --name-only prints`,
 		" M fixtures/goals.md\n":         "is no quoted path",
 		"?? fixtures/new.md\n":           "is no quoted path",
+		"AD fixtures/new.md\n":           "expected what git diff --name-only prints, with -z where a name looks like a status of git",
+		"MM \"fixtures/a b.md\"\n":       "is no quoted path",
+		"CD a.md -> fixtures/goals.md\n": "is no quoted path",
 		"fixtures\\goals.md\n":           "is no quoted path",
 		"R  a.md -> fixtures/goals.md\n": "is no quoted path",
 		"/repo/fixtures/goals.md\n":      "does not begin at the repository's root",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,6 +29,32 @@ func TestSQLiteFileIsPrivate(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), f)
 	}
+}
+
+// Who only reads leaves the folder as it was.
+func TestReadingLaysNothingBeside(t *testing.T) {
+	dir := t.TempDir()
+	where := filepath.Join(dir, "results.db")
+	s, err := store.Open(t.Context(), where)
+	require.NoError(t, err)
+	require.NoError(t, s.Put(t.Context(), evaluation("r1", "k1")))
+	require.NoError(t, s.Close())
+	listing := func() (names []string) {
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		for _, e := range entries {
+			info, err := e.Info()
+			require.NoError(t, err)
+			names = append(names, fmt.Sprint(e.Name(), info.Size(), info.ModTime()))
+		}
+		return names
+	}
+	before := listing()
+	ro, err := store.OpenReadOnly(t.Context(), where)
+	require.NoError(t, err)
+	require.Len(t, all(t, ro, store.Query{}), 1)
+	require.NoError(t, ro.Close())
+	require.Equal(t, before, listing())
 }
 
 // A link to where nothing is yet is a way to keep results elsewhere.
@@ -73,6 +100,7 @@ func TestOpenErrorsTeach(t *testing.T) {
 		"postgres://127.0.0.1:1/none?user=someone&password=hunter2&connect_timeout=1": "postgres://127.0.0.1:1/none?user=someone&password=xxxxx&connect_timeout=1",
 		"postgres://someone:2nuh@hunter2@127.0.0.1:1/none?connect_timeout=1":          "postgres://someone:xxxxx@127.0.0.1:1/none?connect_timeout=1: the user or the password holds an @: expected %40 in its place",
 		"mysql://someone:hunter2@127.0.0.1:1/none":                                    "results are no mysql:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file",
+		"file:x.db?mode=ro":                                                           "results are no file: URL: expected the path of a file alone, like results.db",
 		"host=127.0.0.1 user=someone password=hunter2":                                "results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file",
 		"Postgres://someone:hunter2@127.0.0.1:1/none":                                 "results are no Postgres:// URL",
 	} {

@@ -31,10 +31,17 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("store: %s: %w", file, err)
 	}
-	if readOnly {
+	_, noWAL := os.Stat(abs + "-wal")
+	switch {
+	case readOnly && errors.Is(noWAL, fs.ErrNotExist): // what SQLite lays beside a file, it takes away where it may write
+		q.Set("mode", "rw")
+		q.Add("_pragma", "query_only(1)")
+	case readOnly:
 		q.Set("mode", "ro")
-	} else if err := private(abs); err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+	default:
+		if err := private(abs); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
 	if err != nil {

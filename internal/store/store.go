@@ -169,6 +169,9 @@ func open(ctx context.Context, where string, readOnly bool) (Store, error) {
 	case isURL:
 		return nil, fmt.Errorf("store: results are no %s:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file", scheme)
 	}
+	if strings.HasPrefix(where, "file:") {
+		return nil, errors.New("store: results are no file: URL: expected the path of a file alone, like results.db")
+	}
 	if keywords.MatchString(where) { // not shown: there may be a password in it
 		return nil, errors.New("store: results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file")
 	}

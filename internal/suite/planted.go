@@ -110,19 +110,24 @@ func PlantedNames(fsys fs.FS) (names []string, err error) {
 }
 
 // planted gives of each chosen project the draws that -seed and -seeds name; with -filter
-// planted-all those of all side by side.
+// planted-all those of all side by side, and with marina@5 that draw alone.
 func (e *env) planted() ([]target, error) {
-	names := []string{plantedAll}
-	if e.cfg.Filter != plantedAll {
+	cfg, names := e.cfg, []string{plantedAll}
+	if name, number, _ := strings.Cut(cfg.Filter, "@"); number != "" {
+		if seed, err := strconv.ParseUint(number, 10, 64); err == nil {
+			cfg.Filter, cfg.Seed, cfg.Seeds = name, seed, 1
+		}
+	}
+	if cfg.Filter != plantedAll {
 		all, err := PlantedNames(e.root.holdings())
 		if err != nil {
 			return nil, err
 		}
-		names = slices.DeleteFunc(all, func(name string) bool { return !e.cfg.chooses(name) && e.cfg.Filter != "planted" })
+		names = slices.DeleteFunc(all, func(name string) bool { return !cfg.chooses(name) && cfg.Filter != "planted" })
 	}
 	var targets []target
-	for i := range max(1, e.cfg.Seeds) {
-		seed := cmp.Or(e.cfg.Seed, planted.DefaultSeed) + uint64(i)
+	for i := range max(1, cfg.Seeds) {
+		seed := cmp.Or(cfg.Seed, planted.DefaultSeed) + uint64(i)
 		for _, name := range names {
 			drawn, key, err := Drawn(e.root.holdings(), fmt.Sprintf("%s@%d", name, seed))
 			if err != nil {
