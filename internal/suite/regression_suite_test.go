@@ -141,6 +141,19 @@ func TestReplays(t *testing.T) {
 	}
 }
 
+// A live run reports in its own order, and may have several trials: its baseline says
+// nothing of a recording, whose findings are sorted.
+func TestALiveBaselineIsNoneOfARecording(t *testing.T) {
+	h := newHouse(t)
+	h.repository(33)
+	h.canned(found(3))
+	h.baseline()
+	h.record(found(2))
+	f := play(t, "TestRegression", h.suite().Regression)
+	require.False(t, f.Failed(), f.complaints())
+	require.Equal(t, "as recorded", f.leaf("TestRegression/demo/canned").attrs["verdict"])
+}
+
 func TestRegressionWithoutAnythingToHold(t *testing.T) {
 	h := newHouse(t)
 	f := play(t, "TestRegression", h.suite().Regression)
