@@ -270,7 +270,7 @@ func unusable(rs []*Result) string {
 			all++
 		}
 	}
-	for _, what := range []Disposition{MissingPath, PastEnd, NoCWE, Suppressed} {
+	for _, what := range []Disposition{MissingPath, PastEnd, NoCWE} {
 		if 2*count[what] > all {
 			return fmt.Sprintf("; %d of %d findings are %q%s", count[what], all, what, first[what])
 		}
