@@ -252,7 +252,28 @@ func (d *sides) chance() (Reason, bool) {
 	}
 	g.Text = fmt.Sprintf("recall %v is below the 99th percentile of chance, %v: the same findings at drawn places do as well", f.recall, f.p99)
 	if nothing {
-		g.Text = "nothing of the key was found: chance does no worse"
+		g.Text = "nothing of the key was found: chance does no worse" + unusable(d.now)
 	}
 	return g, true
+}
+
+// unusable tells what keeps most of the findings from being anything, so that paths of
+// another root do not look like a tool that finds nothing.
+func unusable(rs []*Result) string {
+	all, count, first := 0, map[Disposition]int{}, map[Disposition]string{}
+	for _, r := range rs {
+		for i := range r.Findings {
+			f := &r.Findings[i]
+			if count[f.Disposition]++; count[f.Disposition] == 1 && f.Match.Detail != "" {
+				first[f.Disposition] = ", the first: " + f.Match.Detail
+			}
+			all++
+		}
+	}
+	for _, what := range []Disposition{MissingPath, PastEnd, NoCWE} {
+		if 2*count[what] > all {
+			return fmt.Sprintf("; %d of %d findings are %q%s", count[what], all, what, first[what])
+		}
+	}
+	return ""
 }

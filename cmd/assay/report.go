@@ -207,16 +207,19 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) e
 		in.Notes = append(in.Notes, err.Error())
 	}
 	in.Apps = apps
+	if in.Runs, err = c.ran(ctx, st); err != nil {
+		in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", store.Shown(c.DB), err))
+	}
 	q := store.Query{Run: c.Run_}
 	in.Results, err = report.LoadResults(ctx, st, q, key, true)
+	if errors.Is(err, report.ErrNoEvaluations) && len(in.Runs) > 0 && len(in.Records) > 0 && c.Run_ == "" {
+		return nil // its runs were audits, which the records tell
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", chosen(c.DB, q), err)
 	}
 	if err := in.Results.NoTrend; err != nil {
 		in.Notes = append(in.Notes, fmt.Sprintf("%s: no trend: %v", store.Shown(c.DB), err))
-	}
-	if in.Runs, err = c.ran(ctx, st); err != nil {
-		in.Notes = append(in.Notes, fmt.Sprintf("%s: %v", store.Shown(c.DB), err))
 	}
 	in.Prompts = map[string]string{}
 	for _, v := range in.Results.Variants {

@@ -356,6 +356,17 @@ func TestReportAtATerminal(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(s.ok("", "report", root, "-o", "text"), `there is no project "gone"`))
 
+	// Results of audits alone are what agents leave: their run is told, and nothing is missing.
+	audits := filepath.Join(s.dir, "audits.db")
+	st, err := store.Open(t.Context(), audits)
+	require.NoError(t, err)
+	require.NoError(t, st.Begin(t.Context(), store.Run{ID: "r", Suite: "Regression", Started: time.Unix(0, 0), State: "running", Planned: 3}))
+	require.NoError(t, st.Close())
+	require.NotContains(t, s.ok("", "report", root, "-o", "text", "--db", audits), "no evaluations")
+	page, err := os.ReadFile(filepath.Join(s.dir, strings.TrimSpace(s.ok("", "report", root, "--db", audits))))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "Regression of 1970-01-01 00:00:00 UTC, 3 trials, has not ended")
+
 	// A results.db that cannot be read does not hide the records either.
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "results.db"), []byte("this is no database"), 0o600))
 	out := s.ok("", "report", root, "-o", "json")

@@ -101,6 +101,9 @@ func TestRecordsOfAFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rs, 2)
 	require.Equal(t, []string{"19700101T000000-regression-p-a", "19700101T000000-regression-p-a-2"}, []string{rs[0].Name(), rs[1].Name()})
+	second, err := Read(os.DirFS(dir), rs[1].Name()+".txt")
+	require.NoError(t, err)
+	require.Equal(t, rs[1].Name(), second.Name(), "read alone")
 }
 
 // Two names can give one file: neither is taken for the other, and the error says what

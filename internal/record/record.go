@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -48,7 +49,7 @@ type Record struct {
 	Stated    []Stated        `json:"stated,omitempty"`   // figures that others state for this project
 	Notes     []string        `json:"notes,omitempty"`
 
-	stem string // of the file that ReadAll read it from
+	stem string // of the file that it was read from, a baseline's apart
 }
 
 // A Trial is one repetition, judged.
@@ -163,6 +164,9 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 		if n := len(audit.Dimensions()); t.Result != nil && (len(t.Result.Metrics.Dimensions) != n || len(t.Result.Literal.Dimensions) != n) {
 			return nil, fmt.Errorf("%s: the result of trial %d does not tell of all %d dimensions: expected one as a run writes it", name, i+1, n)
 		}
+	}
+	if stem := strings.TrimSuffix(path.Base(name), ".json"); strings.HasPrefix(stem, r.name()) {
+		r.stem = stem
 	}
 	return r, nil
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -104,15 +105,18 @@ const (
 	wordsMost = 4000 // bytes of an answer
 )
 
+// ErrNoEvaluations says that a store holds none: it may hold audits.
+var ErrNoEvaluations = errors.New("no evaluations: expected those of a run of go test -run Bench")
+
 // LoadResults reads what q chooses, with words also explanations and the trend; a row of a
-// case that the key does not hold is taken as its file name says. An empty store is an error.
+// case that the key does not hold is taken as its file name says.
 func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words bool) (*Results, error) {
 	l, err := summaries(ctx, st, q, key)
 	if err != nil {
 		return nil, err
 	}
 	if l.r.Rows == 0 {
-		return nil, fmt.Errorf("no evaluations: expected those of a run of go test -run Bench")
+		return nil, ErrNoEvaluations
 	}
 	if len(l.r.Variants)+len(l.r.Modules) == 0 && l.r.Odd > 0 {
 		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)

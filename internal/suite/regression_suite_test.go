@@ -78,6 +78,8 @@ func TestRegressionCanFail(t *testing.T) {
 		{"drop of 6 points", 33, found(31), "FAIL", "drop"},
 		{"drop of 3 points", 33, found(32), "WARN", ""},
 		{"no findings by a run that finished", 0, found(0), "FAIL", "nothing of the key was found"},
+		{"paths of another root", 0, strings.ReplaceAll(found(33), "| f", "| src/f"), "FAIL", `nothing of the key was found: chance does no worse; 33 of 33 findings are "missing path", the first: "src/f00.java" is no file of the project`},
+		{"no CWEs", 0, strings.ReplaceAll(found(33), "CWE-89", ""), "FAIL", `33 of 33 findings are "no CWE"`},
 		{"empty report", 0, "", "INVALID", "the report is empty"},
 		{"truncated", 0, strings.Split(found(33), "| 20 |")[0], "INVALID", "truncated"},
 		{"fewer rows than STATS says", 0, strings.Replace(found(33), "findings=33", "findings=40", 1), "INVALID", "it ended early, twice"},
@@ -139,6 +141,19 @@ func TestReplays(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A live run reports in its own order, and may have several trials: its baseline says
+// nothing of a recording, whose findings are sorted.
+func TestALiveBaselineIsNoneOfARecording(t *testing.T) {
+	h := newHouse(t)
+	h.repository(33)
+	h.canned(found(3))
+	h.baseline()
+	h.record(found(2))
+	f := play(t, "TestRegression", h.suite().Regression)
+	require.False(t, f.Failed(), f.complaints())
+	require.Equal(t, "as recorded", f.leaf("TestRegression/demo/canned").attrs["verdict"])
 }
 
 func TestRegressionWithoutAnythingToHold(t *testing.T) {
