@@ -196,6 +196,15 @@ func TestJudgeBench(t *testing.T) {
 		require.Equal(t, audit.Fail, reason(t, j, score.CodeDrop, score.MetricBalanced).Verdict)
 		require.NotEmpty(t, j.Lost)
 	})
+	t.Run("what a day can explain is settled in one run, not by a flag that Bench lacks", func(t *testing.T) {
+		now := answers(40, 1, func(f, n, _ int) bool { return (f*7+n*3)%20 >= 2 })
+		j, err := score.JudgeBench(now, answers(40, 1, func(f, n, _ int) bool { return (f*7+n*3)%20 >= 1 }), goals, score.Rules{})
+		require.NoError(t, err)
+		g := reason(t, j, score.CodeUnsettled, score.MetricBalanced)
+		require.True(t, g.Beside)
+		require.Contains(t, g.Text, "ask both sides in one run, 3 trials each (-prompt OLD,NEW or -model OLD,NEW), and hold them by assay compare")
+		require.NotContains(t, g.Text, "-beside")
+	})
 }
 
 func TestCompareReviewers(t *testing.T) {

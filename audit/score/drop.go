@@ -79,7 +79,7 @@ func (f drop) gated(part *stat.Part, rules Rules) Reason {
 		return f.reason(audit.Fail, CodeDrop, ": a drop of %.1f points (errors a trial %.1f, and were %.1f) that chance does not explain (p %.2g, needed %.2g)",
 			part.Drop, part.Errors[1], part.Errors[0], part.P, part.Alpha)
 	case part.Decision != stat.NoDrop && !(f.none() && !part.ErrorsRise()):
-		return f.unsettled(rules, part, whatSettles(part))
+		return f.unsettled(rules, part, f.whatSettles(part))
 	case f.large() && f.several():
 		return f.reason(audit.Warn, CodeUnsettled, ": a drop of %.1f points that %d entries cannot tell from chance", f.points, part.Items)
 	case part.Upper < 10:
@@ -88,10 +88,12 @@ func (f drop) gated(part *stat.Part, rules Rules) Reason {
 	return f.reason(audit.Pass, CodeDrop, ": no drop that chance does not explain")
 }
 
-func whatSettles(part *stat.Part) string {
+func (f drop) whatSettles(part *stat.Part) string {
 	switch more := part.More; {
 	case !part.Gates:
 		return "a second trial lets this project decide alone"
+	case part.Beside && f.metric == MetricBalanced: // Bench, which asks by name whoever is compared
+		return fmt.Sprintf("a day between them may explain it: ask both sides in one run, %d trials each (-prompt OLD,NEW or -model OLD,NEW), and hold them by assay compare", more.Now)
 	case part.Beside:
 		return fmt.Sprintf("%d trials of both sides beside each other settle it (-beside)", more.Now)
 	case more.Baseline > 0:
@@ -128,7 +130,7 @@ func poolReason(part *stat.Part, rules Rules) Reason {
 	case g.Verdict == audit.Pass:
 		g.Text = "recall over all projects: no drop that chance does not explain"
 	default:
-		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, not settled: %s", part.Drop, whatSettles(part))
+		g.Text = fmt.Sprintf("recall over all projects dropped by %.1f points, not settled: %s", part.Drop, f.whatSettles(part))
 	}
 	return g
 }

@@ -237,7 +237,7 @@ func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 			}
 		}
 		switch {
-		case g.Code == score.CodeUnsettled && g.More > 0:
+		case g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside:
 			s += fmt.Sprintf(", not settled: %d more trials", g.More)
 		case g.Code == score.CodeUnsettled:
 			s += ", not settled"

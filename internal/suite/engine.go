@@ -21,6 +21,7 @@ type engine struct {
 	suite   *Suite
 	env     *env
 	name    string        // of the suite
+	before  string        // settings and server, in front of commands that are told
 	started chan struct{} // closed when running is set, or failed
 	running running       // here, or with workers elsewhere
 	failed  error
@@ -54,7 +55,7 @@ func (g *engine) open(ctx context.Context, t T) (st store.Store, command string,
 		return nil, "", err
 	}
 	g.closing(t, st.Close)
-	command, err = g.suite.resume(g.env, g.name)
+	g.before, command, err = g.suite.resume(g.env, g.name)
 	return st, command, err
 }
 

@@ -276,6 +276,8 @@ func TestMergeCountsTrials(t *testing.T) {
 	require.NoError(t, b.adopt(rows))
 	b.next(variant{"m", "p"}, score.Judgement{Reasons: []score.Reason{{Code: score.CodeUnsettled, More: 2}}})
 	require.Equal(t, []step{{"to settle m", "go test -run Bench -model m -prompt p -trials 5"}}, b.suite.summary.next)
+	b.next(variant{"beside", "p"}, score.Judgement{Reasons: []score.Reason{{Code: score.CodeUnsettled, More: 3, Beside: true}}})
+	require.Len(t, b.suite.summary.next, 1, "more trials of one side do not settle it")
 }
 
 // TestMergeOfAShardThatWasCarriedOn: what its newest run takes from an older one is judged.

@@ -116,7 +116,7 @@ func (r *regression) tellWhole(name string, suite *score.Suite, hs []*evaluation
 			causes = append(causes, g.Text)
 		}
 		if g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside {
-			r.suite.summary.do("to settle "+name, fmt.Sprintf("go test -run Regression -auditor %s -trials %d -timeout 0", Quoted(name), r.env.cfg.Trials+g.More))
+			r.suite.summary.do("to settle "+name, fmt.Sprintf("%sgo test -run Regression -auditor %s -trials %d -timeout 0", r.live.before, Quoted(name), r.env.cfg.Trials+g.More))
 		}
 	}
 	l.cause = strings.Join(causes, "; ")

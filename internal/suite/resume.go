@@ -13,11 +13,12 @@ import (
 	"assay/internal/box"
 )
 
-// resume is the command that carries on with the same selection, flags, settings and server.
-func (s *Suite) resume(e *env, suite string) (string, error) {
+// resume is the command that carries on with the same selection, flags, settings and server,
+// and before what any command has in front of it to ask that server.
+func (s *Suite) resume(e *env, suite string) (before, command string, err error) {
 	dir, err := e.directory()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	names := []string{"ASSAY_ROOT", "ASSAY_DB"}
 	for _, who := range slices.Concat(e.cfg.Models, e.cfg.Auditors) {
@@ -27,7 +28,8 @@ func (s *Suite) resume(e *env, suite string) (string, error) {
 			}
 		}
 	}
-	return e.cfg.Shard.command(settings(s.flags, names, os.Getenv, e.file) + resumeWith(os.Args[0], s.flags, suite)), nil
+	before = settings(s.flags, names, os.Getenv, e.file)
+	return before, e.cfg.Shard.command(before + resumeWith(os.Args[0], s.flags, suite)), nil
 }
 
 // settings gives what the environment says, and no flag overrides, in front of a

@@ -109,7 +109,7 @@ func TestTheChangeSaysWhatSettlesIt(t *testing.T) {
 	for want, g := range map[string]score.Reason{
 		"-8.9, settled":       {Code: score.CodeDrop, Verdict: audit.Fail},
 		"-8.9, 2 more trials": {Code: score.CodeUnsettled, Verdict: audit.Warn, More: 2},
-		"-8.9, not settled":   {Code: score.CodeUnsettled, Verdict: audit.Warn},
+		"-8.9, not settled":   {Code: score.CodeUnsettled, Verdict: audit.Warn, More: 3, Beside: true},
 		"-8.9":                {Code: score.CodeDrop, Verdict: audit.Pass},
 	} {
 		g.Metric, g.Now, g.Baseline = score.MetricRecall, score.Of(0.612), score.Of(0.701)

@@ -59,7 +59,7 @@ func sinceBaseline(metric string, reasons []score.Reason) (now score.Value, s si
 		}
 		s.change = points(g.Baseline, g.Now)
 		switch {
-		case g.Code == score.CodeUnsettled && g.More > 0:
+		case g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside:
 			s.change += fmt.Sprintf(", %d more trials", g.More)
 		case g.Code == score.CodeUnsettled:
 			s.change += ", not settled"
