@@ -29,7 +29,7 @@ func under(root string, name ...string) string {
 }
 
 func (s source) clone(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
-	return suite.Fetch(ctx, p, s.Cache, s.Mirror)
+	return suite.Fetch(ctx, p, s.Root, s.Cache, s.Mirror)
 }
 
 type fetchCmd struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -330,7 +331,7 @@ func (c *newProjectCmd) pin(ctx context.Context) error {
 		}
 	}
 	if c.Commit == "" {
-		out, err := gitOutput(ctx, "ls-remote", c.Repository, "HEAD")
+		out, err := gitOutput(ctx, "ls-remote", cmp.Or(c.made, c.Repository), "HEAD")
 		if err != nil {
 			return err
 		}
@@ -351,7 +352,7 @@ func (c *newProjectCmd) snapshot(ctx context.Context, dir string) error {
 	if _, err := os.Stat(to); err == nil {
 		return fmt.Errorf("%s is there already: expected a name that is free", to)
 	}
-	c.Repository, c.made = to, to
+	c.Repository, c.made = path.Join("fixtures/sources", c.Name+".git"), to
 	at := []string{"--git-dir", to, "--work-tree", dir}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", to},

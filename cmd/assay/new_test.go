@@ -74,5 +74,10 @@ func TestNewProjectOfAFolder(t *testing.T) {
 	p, err := fixture.ReadKey(os.DirFS(dir), "fixtures/projects/shop.md")
 	require.NoError(t, err)
 	require.Equal(t, []string{"C|C++"}, p.Languages)
-	require.Equal(t, filepath.Join(dir, "fixtures/sources/shop.git"), p.Repository)
+	require.Equal(t, "fixtures/sources/shop.git", p.Repository)
+
+	elsewhere := t.TempDir()
+	require.NoError(t, os.CopyFS(elsewhere, os.DirFS(dir)))
+	require.NoError(t, os.RemoveAll(dir))
+	require.NoError(t, (&treeCmd{source{Root: elsewhere, Cache: t.TempDir(), Mirror: t.TempDir()}, "shop"}).Run(t.Context()), "as on another machine")
 }

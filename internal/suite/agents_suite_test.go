@@ -341,10 +341,11 @@ func TestFetchesOfOneProject(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
+	e := &env{root: &root{}}
 	failed := make(chan error, 8)
 	for range cap(failed) {
 		go func() {
-			_, err := fetch(t.Context(), p)
+			_, err := e.fetch(t.Context(), p)
 			failed <- err
 		}()
 	}

@@ -142,7 +142,7 @@ func (a *audits) start(t T) {
 			return run.AuditItems(ctx, st, a.planned)
 		})
 		if err == nil {
-			err = a.env.uncached()
+			err = a.suite.uncached(a.env)
 		}
 		if err != nil {
 			return err

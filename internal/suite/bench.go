@@ -193,7 +193,7 @@ func (b *bench) start(t T) error {
 		return err
 	}
 	if b.live() {
-		if err := b.env.uncached(); err != nil {
+		if err := b.suite.uncached(b.env); err != nil {
 			return err
 		}
 	}

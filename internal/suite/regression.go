@@ -8,7 +8,9 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -487,16 +489,21 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 
 func (a *audits) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	a.suite.progress.say("fetching %s at its pin", p.Name)
-	return fetch(ctx, p)
+	return a.env.fetch(ctx, p)
 }
 
-func fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
-	return Fetch(ctx, p, "", os.Getenv("ASSAY_MIRROR"))
+func (e *env) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
+	return Fetch(ctx, p, e.root.Dir, "", os.Getenv("ASSAY_MIRROR"))
 }
 
 // Fetch clones a project at its pin, from mirror where it says so, into the folder
-// cache; "" for the user's own.
-func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*seal.Clone, error) {
+// cache; "" for the user's own. A repository below fixtures/ is that of the folder root.
+func Fetch(ctx context.Context, p *audit.Project, root, cache, mirror string) (*seal.Clone, error) {
+	if strings.HasPrefix(p.Repository, "fixtures/") {
+		here := *p
+		here.Repository = filepath.Join(root, p.Repository)
+		p, mirror = &here, ""
+	}
 	if cache == "" {
 		var err error
 		if cache, err = cacheDir(); err != nil {

@@ -120,7 +120,7 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 	}
 	x := target{project: project, drawn: drawn}
 	var r remote
-	if r.Run, r.Dir, err = x.audit(ctx, asked, t.MaxUSD, fetch); r.Dir == "" {
+	if r.Run, r.Dir, err = x.audit(ctx, asked, t.MaxUSD, e.fetch); r.Dir == "" {
 		return nil, err // there is no export
 	}
 	if err != nil {

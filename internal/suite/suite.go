@@ -101,6 +101,9 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 	if err == nil {
 		err = announce(os.Getenv)
 	}
+	if err == nil {
+		err = writableTemp()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "assay:", err)
 		return 2
@@ -114,6 +117,16 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 		return 1
 	}
 	return code
+}
+
+// writableTemp tries the folder for temporary files: package testing ends a test that
+// finds none in the middle of its own end.
+func writableTemp() error {
+	dir, err := os.MkdirTemp("", "assay")
+	if err != nil {
+		return fmt.Errorf("no folder for temporary files: %w: expected that TMPDIR names one where there is room to write", err)
+	}
+	return os.Remove(dir)
 }
 
 // askedNothing gives whom nobody asked anything: a pass would tell of them what nobody saw.
@@ -163,7 +176,7 @@ func (s *Suite) begin(t T) *env {
 	s.progress.say("%s", strings.TrimPrefix(t.Name(), "Test"))
 	s.began++
 	if s.progress != nil && s.short() && s.swallowed() {
-		err = e.uncached() // from the cache nobody would see the verdict
+		err = s.uncached(e) // from the cache nobody would see the verdict
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -198,9 +211,15 @@ func some(t T, selected bool) {
 
 // uncached keeps go test from serving this run's result from its cache, whose rules do not see
 // what is live or outside of the module: it takes a file whose time lies in the future for one
-// that is still changing.
-func (e *env) uncached() error {
+// that is still changing. Where go test keeps no log of files, it caches nothing.
+func (s *Suite) uncached(e *env) error {
+	if testFlag(s.flags, "testlogfile") == "" {
+		return nil
+	}
 	name := filepath.Join("artifacts", "uncached")
+	if filepath.IsLocal(e.root.Dir) { // else it may lie outside of the module, where go test does not look
+		name = filepath.Join(e.root.Dir, name)
+	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}

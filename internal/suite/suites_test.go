@@ -195,3 +195,31 @@ func TestASubtestOfNothingIsInvalid(t *testing.T) {
 		require.True(t, f.Skipped())
 	}
 }
+
+// TestTheStampOfALiveRun lies among what else a run leaves in the folder of one's own, and
+// is written where go test caches results alone.
+func TestTheStampOfALiveRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	flags := flag.NewFlagSet("test", flag.ContinueOnError)
+	log := flags.String("test.testlogfile", "", "")
+	s := New(Options{Flags: flags})
+	for dir, stamp := range map[string]string{"testdata/assay": "testdata/assay/artifacts/uncached", t.TempDir(): "artifacts/uncached"} {
+		*log = ""
+		require.NoError(t, s.uncached(&env{root: &root{Dir: dir}}))
+		require.NoFileExists(t, stamp)
+		*log = "log"
+		require.NoError(t, s.uncached(&env{root: &root{Dir: dir}}))
+		info, err := os.Stat(stamp)
+		require.NoError(t, err)
+		require.True(t, info.ModTime().After(time.Now()))
+	}
+}
+
+// TestNoTemporaryFolder is a mistake in the environment, told before anything runs.
+func TestNoTemporaryFolder(t *testing.T) {
+	h := newHouse(t)
+	for _, name := range []string{"TMPDIR", "TMP", "TEMP", "USERPROFILE"} {
+		t.Setenv(name, filepath.Join(h.dir, "none"))
+	}
+	require.Equal(t, 2, h.suite().Main(neverRun{t}))
+}
