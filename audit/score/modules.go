@@ -137,6 +137,18 @@ func (a *ModuleAnswer) Answered() bool {
 	return a.Outcome == audit.OutcomeCorrect || a.Outcome == audit.OutcomeWrong
 }
 
+// Read takes the violations of an answer from its text as it is stored. One that
+// somebody changed, so that they cannot be read, becomes malformed.
+func (a *ModuleAnswer) Read(text string) {
+	if !a.Answered() {
+		return
+	}
+	var err error
+	if a.Violations, err = audit.ParseViolations(text); err != nil {
+		a.Outcome = audit.OutcomeMalformed
+	}
+}
+
 // ModuleOutcome gives the outcome of an answer: right when it names every bad site,
 // no good one, and nothing else.
 func ModuleOutcome(m *audit.Module, vs []audit.Violation) audit.Outcome {

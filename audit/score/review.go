@@ -116,21 +116,17 @@ func (s *scorer) ruling(e int32) *audit.FindingReview {
 	return &s.in.Project.Reviews[s.key.entries[e].index]
 }
 
-// RulingOn gives the row of the project's reviews that a finding falls under, if
-// there is one: then another row for it would say the same twice.
-func RulingOn(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) (audit.FindingReview, bool) {
+// Ruled reports whether a row of the project's reviews rules a finding: then another row
+// for it would say the same twice.
+func Ruled(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) bool {
 	k, err := newKey(p, dims, []audit.Finding{f.Finding})
 	if err != nil {
-		return audit.FindingReview{}, false
+		return false
 	}
 	sp := location{name: k.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
 	sp.cwes, _ = k.counting(&f.Finding)
 	k.place(&sp, k.find(f.Path))
-	best := k.nearest(review, &sp, nil)
-	if best < 0 {
-		return audit.FindingReview{}, false
-	}
-	return p.Reviews[k.entries[best].index], true
+	return k.nearest(review, &sp, nil) >= 0
 }
 
 // Sample gives the findings that a review can turn, as indices into Findings, in

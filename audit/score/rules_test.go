@@ -179,8 +179,7 @@ func TestRulings(t *testing.T) {
 		{finding("another CWE", "b.java", 100, 104, 502), ""},
 	} {
 		require.Equal(t, c.want, mustScore(t, p, c.f).Findings[0].Review, c.f.ID)
-		_, covered := score.RulingOn(p, dims, &score.Scored{Finding: c.f, Path: c.f.File})
-		require.Equal(t, c.want != "", covered, c.f.ID)
+		require.Equal(t, c.want != "", score.Ruled(p, dims, &score.Scored{Finding: c.f, Path: c.f.File}), c.f.ID)
 	}
 	p.Reviews[0].CWEs = []audit.CWE{89}
 	require.Equal(t, "true", mustScore(t, p, finding("child", "b.java", 100, 100, 564)).Findings[0].Review)

@@ -159,7 +159,7 @@ func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 	if err != nil {
 		return key, nil, err
 	}
-	key = report.Key{Cases: map[string]*audit.Case{}, Module: suite.Modules(fsys)}
+	key.Module = suite.Modules(fsys)
 	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
 		return key, nil, nil
 	}
@@ -167,9 +167,7 @@ func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 	if err != nil {
 		return key, nil, err
 	}
-	for _, k := range c.Cases() {
-		key.Cases[k.ID()] = k
-	}
+	key.Cases = report.CasesOf(c.Apps)
 	return key, c.Apps, nil
 }
 

@@ -27,10 +27,7 @@ type initCmd struct {
 }
 
 func (c *initCmd) Run() error {
-	files, err := application("orders", c.Language)
-	if err != nil {
-		return err
-	}
+	files := application("orders", c.Language)
 	for name, from := range map[string]string{"fixtures/goals.md": "goals.md", "fixtures/auditors.md": "auditors.md", ".env.example": "env.txt", ".gitignore": "gitignore.txt"} {
 		files[name] = started(from)
 	}
@@ -100,7 +97,7 @@ var variants = []struct {
 	{"Deleted orders are shown.", "CWE-672", 4},
 }
 
-func application(app, language string) (map[string]string, error) {
+func application(app, language string) map[string]string {
 	blocks := strings.SplitAfter(started(language+".md"), "\n```\n")
 	files := map[string]string{path.Join("tests", app, "SPEC.md"): started("SPEC.md")}
 	for i, v := range variants {
@@ -110,7 +107,7 @@ func application(app, language string) (map[string]string, error) {
 		}
 		files[cs.name()] = cs.text()
 	}
-	return files, nil
+	return files
 }
 
 type newCase struct {

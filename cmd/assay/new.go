@@ -173,11 +173,7 @@ func (c *newAppCmd) Run() error {
 	if _, err := fs.Stat(start, "start/"+c.Language+".md"); err != nil {
 		return fmt.Errorf("--language is %q: expected sql, go, java, javascript or python", c.Language)
 	}
-	files, err := application(c.Name, c.Language)
-	if err != nil {
-		return err
-	}
-	return c.add(files)
+	return c.add(application(c.Name, c.Language))
 }
 
 type newAuditorCmd struct {

@@ -21,7 +21,6 @@ import (
 	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/record"
-	"assay/internal/report"
 	"assay/internal/store"
 )
 
@@ -172,11 +171,11 @@ func TestTriageServed(t *testing.T) {
 // A row that cannot be read back is told in the browser, where nobody sees the terminal.
 func TestTriageTellsWhatIsNoRow(t *testing.T) {
 	p := &audit.Project{Name: "shop", Title: "Shop", Tree: audit.Tree{"a.go": {Path: "a.go", Lines: 900}}}
-	long := report.Candidate{Fingerprint: "x", Scored: score.Scored{Path: "a.go", Finding: audit.Finding{CWEs: []audit.CWE{89}, File: "a.go", Lines: audit.Range{Start: 1, End: 800}}}}
+	long := score.Scored{Path: "a.go", Finding: audit.Finding{CWEs: []audit.CWE{89}, File: "a.go", Lines: audit.Range{Start: 1, End: 800}}}
 	out := filepath.Join(t.TempDir(), "shop.reviews.md")
-	s := &sitting{triage: &triage{project: p, by: "a reader", to: io.Discard}, out: out, open: []report.Candidate{long}, skipped: map[string]bool{}}
+	s := &sitting{triage: &triage{project: p, by: "a reader", to: io.Discard}, out: out, open: []score.Scored{long}, skipped: map[string]bool{}}
 	w := httptest.NewRecorder()
-	s.rule(w, httptest.NewRequest("POST", "/rule?of=x&key=t", nil))
+	s.rule(w, httptest.NewRequest("POST", "/rule?of="+long.Fingerprint()+"&key=t", nil))
 	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
 	require.Contains(t, w.Body.String(), "no row: ")
 	require.Contains(t, w.Body.String(), "the row spans 800 lines and names no function")

@@ -146,11 +146,11 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 	defer restore()
 	cs := report.Candidates(rs)
 	for i, c := range cs {
-		if _, ruled := score.RulingOn(t.project, t.dims, &c.Scored); ruled {
+		if score.Ruled(t.project, t.dims, &c) {
 			continue // by a row of this sitting
 		}
 		fmt.Fprintf(t.to, "\n%d of %d\n%s", i+1, len(cs), report.Show(&c))
-		fmt.Fprint(t.to, t.code(&c.Scored))
+		fmt.Fprint(t.to, t.code(&c))
 		v, err := t.ask(ctx, &c)
 		switch {
 		case errors.Is(err, errStop):
@@ -169,7 +169,7 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 	return nil
 }
 
-func (t *triage) ask(ctx context.Context, c *report.Candidate) (*audit.FindingReview, error) {
+func (t *triage) ask(ctx context.Context, c *score.Scored) (*audit.FindingReview, error) {
 	near := report.Nearest(c, t.project)
 	for i, k := range near {
 		fmt.Fprintf(t.to, "  %d  %s %s:%s %s\n", i+1, k.ID, k.File, k.Lines, k.Title)

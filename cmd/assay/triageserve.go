@@ -37,7 +37,7 @@ type sitting struct {
 	l       *loopback
 	out     string
 	mu      sync.Mutex
-	open    []report.Candidate
+	open    []score.Scored
 	skipped map[string]bool
 }
 
@@ -54,10 +54,9 @@ func (t *triage) serve(ctx context.Context, address string, rs []*record.Record,
 }
 
 // left gives the findings that are still open: not those that a row rules by now.
-func (s *sitting) left() []report.Candidate {
-	return slices.DeleteFunc(slices.Clone(s.open), func(c report.Candidate) bool {
-		_, ruled := score.RulingOn(s.project, s.dims, &c.Scored)
-		return ruled || s.skipped[c.Fingerprint]
+func (s *sitting) left() []score.Scored {
+	return slices.DeleteFunc(slices.Clone(s.open), func(c score.Scored) bool {
+		return score.Ruled(s.project, s.dims, &c) || s.skipped[c.Fingerprint()]
 	})
 }
 
@@ -73,7 +72,7 @@ func (s *sitting) show(w http.ResponseWriter, _ *http.Request) {
 		for i, k := range report.Nearest(c, s.project) {
 			near = append(near, choice{fmt.Sprint(i + 1), fmt.Sprintf("%s %s:%s %s", k.ID, k.File, k.Lines, k.Title)})
 		}
-		page["Of"], page["Shown"], page["Code"], page["Choices"], page["Near"] = c.Fingerprint, report.Show(c), s.code(&c.Scored), rulings, near
+		page["Of"], page["Shown"], page["Code"], page["Choices"], page["Near"] = c.Fingerprint(), report.Show(c), s.code(c), rulings, near
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if err := triagePage.Execute(w, page); err != nil {
@@ -85,7 +84,7 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := s.left()
-	at := slices.IndexFunc(left, func(c report.Candidate) bool { return c.Fingerprint == r.FormValue("of") })
+	at := slices.IndexFunc(left, func(c score.Scored) bool { return c.Fingerprint() == r.FormValue("of") })
 	if at < 0 {
 		http.Error(w, "that finding is not open any more: open the page anew", http.StatusConflict)
 		return
@@ -96,7 +95,7 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	case v == nil:
-		s.skipped[left[at].Fingerprint] = true
+		s.skipped[left[at].Fingerprint()] = true
 	default:
 		if err := s.add(s.out, v); errors.Is(err, errNoRow) {
 			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
@@ -109,7 +108,7 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 var errNoKey = fmt.Errorf("that key rules nothing: expected t, f, a, s or the number of an entry")
 
 // answer gives the row that a key means, nil for one that skips.
-func (t *triage) answer(c *report.Candidate, near []audit.Known, key rune) (*audit.FindingReview, error) {
+func (t *triage) answer(c *score.Scored, near []audit.Known, key rune) (*audit.FindingReview, error) {
 	ruling, entry := audit.Ruling(""), ""
 	switch {
 	case key == 't':

@@ -115,12 +115,6 @@ func Known(n int) bool {
 	return ok
 }
 
-// IsWeakness reports whether n is a weakness that is not deprecated.
-func IsWeakness(n int) bool {
-	e, ok := Lookup(n)
-	return ok && e.Kind == Weakness && !e.Deprecated
-}
-
 // Name gives MITRE's name for n, and "" for a number that the catalogue does not
 // list.
 func Name(n int) string {

@@ -39,14 +39,7 @@ func (l *loader) addModule(e *store.Evaluation) error {
 	}
 	s.Modules = append(s.Modules, score.ModuleAnswer{Module: m, Trial: trial, Outcome: e.Outcome})
 	l.again[e.ID] = func(e *store.Evaluation) {
-		a := &s.Modules[n]
-		if !a.Answered() {
-			return
-		}
-		var err error
-		if a.Violations, err = audit.ParseViolations(e.Explanation); err != nil {
-			a.Outcome = audit.OutcomeMalformed // a row that somebody changed
-		}
+		s.Modules[n].Read(e.Explanation)
 	}
 	return nil
 }

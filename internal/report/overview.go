@@ -76,7 +76,7 @@ func (s *site) writeBench(o *overview) error {
 		return err
 	}
 	o.Variants, o.Forest = ls, p.Top
-	all := s.in.cases()
+	all := CasesOf(s.in.Apps)
 	for _, l := range ls {
 		m, told, err := s.in.reviewed(l.VariantResults, all)
 		if err != nil {

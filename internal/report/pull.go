@@ -44,7 +44,7 @@ func PullOf(in *Input, link string) (*Pull, error) {
 		for _, v := range in.Results.Modules {
 			p.Same = append(p.Same, v.String()+" on modules (not judged here: go test -run Bench -tier module is)")
 		}
-		all := in.cases()
+		all := CasesOf(in.Apps)
 		for _, v := range in.Results.Variants {
 			m, told, err := in.reviewed(v, all)
 			switch {
@@ -61,9 +61,10 @@ func PullOf(in *Input, link string) (*Pull, error) {
 	return p, nil
 }
 
-func (in *Input) cases() map[string]*audit.Case {
+// CasesOf gives the cases of the applications by ID.
+func CasesOf(apps []*audit.App) map[string]*audit.Case {
 	all := map[string]*audit.Case{}
-	for _, app := range in.Apps {
+	for _, app := range apps {
 		for i := range app.Families {
 			for _, c := range app.Families[i].Cases {
 				all[c.ID()] = c

@@ -166,10 +166,9 @@ func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
 // case: it is not judged, as Bench would not judge it.
 func TestAnswersToCasesThatAreGone(t *testing.T) {
 	corpus := readCorpus(t)
-	byID := map[string]*audit.Case{}
+	byID := report.CasesOf(corpus.Apps)
 	var evs []store.Evaluation
 	for i, c := range corpus.Cases() {
-		byID[c.ID()] = c
 		e := mockModels[0].answer(c, 0.5, 0)
 		if i == 0 {
 			e.TestFile, e.Query = "tests/"+c.App+"/gone-01-good.md", "gone"

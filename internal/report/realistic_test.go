@@ -41,10 +41,8 @@ var mockModels = []mockModel{
 func realistic(t *testing.T) (*report.Results, []*audit.App) {
 	t.Helper()
 	corpus := readCorpus(t)
-	byID := map[string]*audit.Case{}
 	var evs []store.Evaluation
 	for _, c := range corpus.Cases() {
-		byID[c.ID()] = c
 		hard := (draw("family", c.Family()) + 2*draw("case", c.ID())) / 3 // 0 to 1
 		for _, m := range mockModels {
 			for trial := range m.trials {
@@ -52,7 +50,7 @@ func realistic(t *testing.T) (*report.Results, []*audit.App) {
 			}
 		}
 	}
-	return answered(t, evs, report.Key{Cases: byID}), corpus.Apps
+	return answered(t, evs, report.Key{Cases: report.CasesOf(corpus.Apps)}), corpus.Apps
 }
 
 // draw gives a number from 0 to 1 that belongs to a name.

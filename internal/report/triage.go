@@ -11,16 +11,10 @@ import (
 	"assay/internal/record"
 )
 
-// A Candidate is an open finding, one beside the key that nobody has judged, once
-// for all who made it.
-type Candidate struct {
-	score.Scored
-	Fingerprint string
-}
-
-// Candidates gives the open findings of the records, each claim once, in the order of score's sample: nobody chooses what is looked
+// Candidates gives the open findings of the records, those beside the key that nobody has
+// judged, each claim once, in the order of score's sample: nobody chooses what is looked
 // at first, and who made a finding is not told.
-func Candidates(rs []*record.Record) []Candidate {
+func Candidates(rs []*record.Record) []score.Scored {
 	seen := map[string]bool{}
 	all := &score.Result{}
 	for _, r := range rs {
@@ -33,18 +27,18 @@ func Candidates(rs []*record.Record) []Candidate {
 			}
 		}
 	}
-	var cs []Candidate
+	var cs []score.Scored
 	for _, i := range all.Sample() {
-		cs = append(cs, Candidate{all.Findings[i], all.Findings[i].Fingerprint()})
+		cs = append(cs, all.Findings[i])
 	}
 	return cs
 }
 
 // Show tells a candidate to a person.
-func Show(c *Candidate) string {
+func Show(c *score.Scored) string {
 	f := &c.Finding
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s\n", place(&c.Scored), audit.JoinCWEs(f.CWEs), f.Severity)
+	fmt.Fprintf(&b, "%s  %s  %s\n", place(c), audit.JoinCWEs(f.CWEs), f.Severity)
 	if f.Function != "" {
 		fmt.Fprintf(&b, "in %s\n", clip(f.Function, 200))
 	}
@@ -66,7 +60,7 @@ func Around(src string, lines audit.Range) string {
 
 // ReviewOf gives the row for reviews that rules a candidate. Why is what the finding
 // says of itself: whoever ruled may say more.
-func ReviewOf(c *Candidate, p *audit.Project, ruling audit.Ruling, entry, by, date string) audit.FindingReview {
+func ReviewOf(c *score.Scored, p *audit.Project, ruling audit.Ruling, entry, by, date string) audit.FindingReview {
 	f := &c.Finding
 	v := audit.FindingReview{File: cmp.Or(c.Path, f.File), Lines: f.Lines, Ruling: ruling, Entry: entry, By: by, Date: date, Why: clip(audit.OneLine(f.Title, 200), 200)}
 	for _, w := range f.CWEs {
@@ -88,7 +82,7 @@ func ReviewOf(c *Candidate, p *audit.Project, ruling audit.Ruling, entry, by, da
 
 // Nearest gives entries that a candidate may repeat: those with its file, in their
 // place or under Also, nearest first, then those with one of its CWEs. At most nine.
-func Nearest(c *Candidate, p *audit.Project) []audit.Known {
+func Nearest(c *score.Scored, p *audit.Project) []audit.Known {
 	rank := func(k *audit.Known) int {
 		gap := 0
 		if !k.Lines.IsZero() && !c.Finding.Lines.IsZero() {

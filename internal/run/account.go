@@ -36,7 +36,7 @@ func (e *engine) close() {
 	if err := e.insist(func(ctx context.Context) error { return e.config.Store.Finish(ctx, r) }); err != nil {
 		errs = append(errs, fmt.Errorf("run: %w", err))
 	}
-	e.tell(Event{Kind: Ended, Text: r.State})
+	e.tell(Event{Kind: Ended})
 	s.State = e.state
 	e.out.summary, e.out.err = s, errors.Join(errs...)
 }

@@ -50,7 +50,7 @@ type ending struct {
 func newEngine(p *Plan, c Config, r *Run) *engine {
 	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
 		budget: Budget{Limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
-	e.state = State{Planned: p.items.Count, tally: tally{}}
+	e.state = State{Planned: p.items.Count}
 	e.left = p.Estimate.Expected
 	for at, name := range p.providers {
 		asked := slices.DeleteFunc(slices.Clone(p.ask), func(i int32) bool { return int(p.provider[i]) != at })
@@ -140,16 +140,16 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 		}
 		if why := e.stopped[j.item.Reviewer]; why != "" {
 			l.pop(j)
-			e.abandon(l, j, why)
+			e.abandon(j, why)
 			continue
 		}
 		switch a := Ask(&e.budget, &l.pace, j.item, e.config.MaxWait, now); {
 		case a.Lease != nil:
 			l.pop(j)
-			e.begin(work, l, j, *a.Lease)
+			e.begin(work, j, *a.Lease)
 		case a.Never != "":
 			l.pop(j)
-			e.giveUp(l, j, a.Never)
+			e.giveUp(j, a.Never)
 		case a.Stop != "":
 			e.stop(l, j.item, Sequel{Stop: a.Stop, Provider: true})
 		case a.Wait > 0:
@@ -168,22 +168,22 @@ func (e *engine) drop(l *queue) {
 	}
 	for j := l.first(); j != nil; j = l.first() {
 		l.pop(j)
-		e.abandon(l, j, why)
+		e.abandon(j, why)
 	}
 }
 
 // giveUp abandons a job for the budget's sake and says so once.
-func (e *engine) giveUp(l *queue, j *job, why string) {
+func (e *engine) giveUp(j *job, why string) {
 	if e.stopped["\x00budget"] == "" {
 		e.stopped["\x00budget"] = why
-		e.say(Event{Kind: Stopping, Text: why})
+		e.say(why)
 	}
-	e.abandon(l, j, why)
+	e.abandon(j, why)
 }
 
 // abandon ends a job that is not tried any more: skipped when it was never
 // begun, else with what its last try gave.
-func (e *engine) abandon(l *queue, j *job, why string) {
+func (e *engine) abandon(j *job, why string) {
 	if j.tries == 0 {
 		e.finish(j.item, Skipped(j.item, why))
 		return
@@ -193,7 +193,7 @@ func (e *engine) abandon(l *queue, j *job, why string) {
 	e.gather(j)
 }
 
-func (e *engine) begin(work context.Context, l *queue, j *job, lease Lease) {
+func (e *engine) begin(work context.Context, j *job, lease Lease) {
 	j.lease = lease
 	j.tries++
 	e.state.InFlight++
@@ -274,7 +274,7 @@ func (e *engine) take(work context.Context, end ending) {
 	j.attempts = append(j.attempts, t.Attempts...)
 	j.last = t
 	if t.throttled() {
-		e.tell(Event{Kind: Throttle, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
+		e.tell(Event{Kind: Throttle, Text: t.last().Error})
 	}
 	next := e.config.Follow(j.item, &t, j.tries)
 	if next.Stop != "" {
@@ -284,7 +284,7 @@ func (e *engine) take(work context.Context, end ending) {
 		e.state.InFlight--
 		e.state.Retries++
 		l.delay(j, now.Add(next.Wait))
-		e.tell(Event{Kind: Retry, Provider: l.provider, Reviewer: j.item.Reviewer, Key: j.item.Key, Text: t.last().Error})
+		e.tell(Event{Kind: Retry, Text: t.last().Error})
 		return
 	}
 	e.gather(j)
@@ -300,7 +300,7 @@ func (e *engine) stop(l *queue, it *Item, next Sequel) {
 	default:
 		return
 	}
-	e.say(Event{Kind: Stopping, Provider: l.provider, Reviewer: it.Reviewer, Text: next.Stop})
+	e.say(next.Stop)
 }
 
 // halt ends all sending. The first reason stays.
@@ -309,19 +309,19 @@ func (e *engine) halt(why string) {
 		return
 	}
 	e.halted = why
-	e.say(Event{Kind: Stopping, Text: why})
+	e.say(why)
 }
 
-// say tells an event that belongs into the summary too.
-func (e *engine) say(ev Event) {
-	e.stops = append(e.stops, ev.Text)
-	e.tell(ev)
+// say tells why nothing more is sent, for the summary too.
+func (e *engine) say(why string) {
+	e.stops = append(e.stops, why)
+	e.tell(Event{Kind: Stopping, Text: why})
 }
 
 func (e *engine) finish(it *Item, res Result) {
 	res.Key = it.Key
 	ev := &res.Evaluation
-	e.state.Done++
+	e.state.Add(it.Expected, res.Outcome)
 	if res.Reused {
 		e.state.Reused++
 	} else {
@@ -330,10 +330,9 @@ func (e *engine) finish(it *Item, res Result) {
 			e.usage = e.usage.Add(ev.Usage)
 		}
 	}
-	e.state.tally[tallyKey{it.Expected, res.Outcome}]++
 	ev.Reply, ev.Attempts = "", nil
 	e.out.Deliver(res)
-	e.tell(Event{Kind: Done, Provider: it.Provider, Reviewer: it.Reviewer, Key: it.Key, Text: ev.Detail})
+	e.tell(Event{Kind: Done})
 }
 
 func (e *engine) tell(ev Event) {

@@ -137,5 +137,4 @@ type Result struct {
 	Value      any
 	Reused     bool   // answered by an earlier run and not asked again
 	Why        string // why the item was skipped
-	Err        error  // why the result could not be stored
 }

@@ -78,14 +78,16 @@ func TestRetryAfterIsHonouredPerProvider(t *testing.T) {
 			time.Sleep(time.Second) // what was sent beside the first ends after its pause is known
 			return says(audit.Bad, 0), nil
 		}
-		quick := &reviewer{name: "quick", provider: "b", wait: func(context.Context) { time.Sleep(time.Second) }}
 		var quickDone time.Duration
-		c := run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2, Progress: func(e run.Event) {
-			if e.Kind == run.Done && e.Reviewer == "quick" {
-				quickDone = time.Since(start)
-			}
+		quick := &reviewer{name: "quick", provider: "b", wait: func(context.Context) {
+			time.Sleep(time.Second)
+			mu.Lock()
+			defer mu.Unlock()
+			quickDone = time.Since(start)
 		}}
+		c := run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2}
 		finish(t, t.Context(), c, append(items(trials(6, slow)), items(trials(6, quick))...))
+		require.Positive(t, quickDone)
 		require.Less(t, quickDone, 10*time.Second, "the other provider goes on")
 		for _, at := range slowSent[2:] { // two were sent before anybody could know
 			require.GreaterOrEqual(t, at, 30*time.Second, "nothing is sent to it before")

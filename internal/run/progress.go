@@ -21,12 +21,9 @@ const (
 
 // An Event is something that happened in a run, with the state after it.
 type Event struct {
-	Kind     Kind
-	Provider string
-	Reviewer string
-	Key      string
-	Text     string // one line for people; may quote what a provider wrote
-	State    State
+	Kind  Kind
+	Text  string // why; one line for people, that may quote what a provider wrote
+	State State
 }
 
 // A State is how far a run is.
@@ -37,14 +34,21 @@ type State struct {
 	Spent                   float64 // USD, with what was charged for tries whose cost nobody knows
 	Expected                float64 // USD in the end, as far as can be told
 	Elapsed                 time.Duration
-	tally                   tally
+	tally                   map[tallyKey]int
 }
-
-type tally map[tallyKey]int
 
 type tallyKey struct {
 	label   audit.Label
 	outcome audit.Outcome
+}
+
+// Add counts one item more with this expected label and outcome.
+func (s *State) Add(l audit.Label, o audit.Outcome) {
+	if s.tally == nil {
+		s.tally = map[tallyKey]int{}
+	}
+	s.tally[tallyKey{l, o}]++
+	s.Done++
 }
 
 // Count gives how many items with this expected label ("" for items without a

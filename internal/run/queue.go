@@ -34,7 +34,7 @@ type job struct {
 
 func (j *job) result() Result {
 	ev := j.last.Evaluation
-	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value, Err: j.err}
+	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
 }
 
 // peek gives the job that is due: one that waited for another try before one

@@ -14,7 +14,6 @@ var ErrAccounting = errors.New("run: the outcomes do not sum up to what was plan
 
 // A Run is a plan being carried out.
 type Run struct {
-	ID string
 	*Results
 
 	summary Summary
@@ -51,7 +50,7 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 	if c.Run, err = p.Record(ctx); err != nil {
 		return nil, err
 	}
-	r := &Run{ID: c.Run.ID, Results: p.Results()}
+	r := &Run{Results: p.Results()}
 	if c.Discard {
 		p.digests = nil
 	}

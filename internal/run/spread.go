@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"assay/audit"
 	"assay/internal/store"
 )
 
@@ -79,13 +78,4 @@ func AskAhead(b *Budget, p *Pace, it *Item, maxWait time.Duration, now time.Time
 		}
 		at = at.Add(a.Wait)
 	}
-}
-
-// Add counts n items more with this expected label and outcome.
-func (s *State) Add(l audit.Label, o audit.Outcome, n int) {
-	if s.tally == nil {
-		s.tally = tally{}
-	}
-	s.tally[tallyKey{l, o}] += n
-	s.Done += n
 }

@@ -54,10 +54,7 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 		}
 	}()
 	s := &Sealed{Dir: dir, Names: c.Project.Renames, paths: map[string]string{}, used: map[audit.Rename]bool{}}
-	blankers, err := compile(c.Project.Blanks)
-	if err != nil {
-		return nil, err
-	}
+	blankers := compile(c.Project.Blanks)
 	source := map[string][]byte{} // of the files that the key names
 	for _, e := range c.Project.Entries() {
 		source[e.File] = nil
@@ -182,23 +179,16 @@ type blanker struct {
 	cut     bool // whether anything was emptied
 }
 
-func compile(blanks []audit.Blank) ([]*blanker, error) {
-	var bs []*blanker
+// compile takes blanks whose patterns audit/fixture has checked.
+func compile(blanks []audit.Blank) (bs []*blanker) {
 	for _, b := range blanks {
 		bl := &blanker{Blank: b}
-		if !doublestar.ValidatePattern(b.Glob) {
-			return nil, fmt.Errorf("%s: %q is no pattern of paths", b.Pos, b.Glob)
-		}
 		if b.Pattern != "" {
-			re, err := regexp.Compile(b.Pattern)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", b.Pos, err)
-			}
-			bl.pattern = re
+			bl.pattern = regexp.MustCompile(b.Pattern)
 		}
 		bs = append(bs, bl)
 	}
-	return bs, nil
+	return bs
 }
 
 // apply gives the content with the named lines or matches emptied and as many

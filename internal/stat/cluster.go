@@ -45,7 +45,7 @@ func Proportion(obs []Observation, level float64) (Interval, error) {
 	if err != nil {
 		return Interval{}, err
 	}
-	return ratio(cs, groups(obs), level)
+	return ratio(cs, groups(obs), level), nil
 }
 
 func byCluster(o *Observation) string { return o.Cluster }
@@ -94,9 +94,7 @@ func Balanced(obs []Observation, level float64) (Interval, error) {
 		if cs[i], err = clusters(sides[i], byCluster); err != nil {
 			return Interval{}, fmt.Errorf("balanced accuracy, %s cases: %w", name, err)
 		}
-		if iv[i], err = ratio(cs[i], groups(sides[i]), level); err != nil {
-			return Interval{}, fmt.Errorf("balanced accuracy, %s cases: %w", name, err)
-		}
+		iv[i] = ratio(cs[i], groups(sides[i]), level)
 	}
 	out := meanOf(iv[0], iv[1], max(0, correlation(cs[0], cs[1], iv[0].Center, iv[1].Center)))
 	out.Warnings = iv[0].Warnings
@@ -167,14 +165,14 @@ func effect(cs []cluster, p, n float64) float64 {
 	return max(1, g/(g-1)*ss/(n*p*(1-p)))
 }
 
-func ratio(cs, groups []cluster, level float64) (Interval, error) {
+func ratio(cs, groups []cluster, level float64) Interval {
 	var sum, n, squares float64
 	for _, c := range cs {
 		sum, n, squares = sum+c.sum, n+c.n, squares+c.n*c.n
 	}
 	p, g := sum/n, float64(len(cs))
 	if g < 2 {
-		return Interval{Center: p, Lo: 0, Hi: 1, Level: level, Warnings: []string{oneFamily}}, nil
+		return Interval{Center: p, Lo: 0, Hi: 1, Level: level, Warnings: []string{oneFamily}}
 	}
 	worst := squares / n // the design effect of clusters that are right or wrong as one
 	seen := effect(cs, p, n) + effect(groups, p, n) - 1
@@ -186,7 +184,7 @@ func ratio(cs, groups []cluster, level float64) (Interval, error) {
 	t := studentQuantile(1-(1-level)/2, g-1)
 	iv := score(p, n/expected, t, level)
 	iv.Warnings = few(int(g))
-	return iv, nil
+	return iv
 }
 
 func few(clusters int) []string {

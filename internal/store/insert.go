@@ -10,29 +10,22 @@ import (
 
 // InsertTx writes evaluations with their attempts within a transaction of
 // somebody else's, on a PostgreSQL that Open has opened before: for rows that
-// must be there if, and only if, something else happens too. It gives the trials
-// whose row is new; one whose run holds a row for it already is left as it is.
-func InsertTx(ctx context.Context, tx pgx.Tx, evs ...Evaluation) (inserted map[string]bool, err error) {
+// must be there if, and only if, something else happens too. It gives the number of
+// rows that are new; a trial whose run holds a row for it already is left as it is.
+func InsertTx(ctx context.Context, tx pgx.Tx, evs ...Evaluation) (inserted int, err error) {
 	if err := named(evs); err != nil {
-		return nil, err
+		return 0, err
 	}
-	inserted = make(map[string]bool, len(evs))
 	var args []any
 	for chunk := range slices.Chunk(evs, rowsPerStatementPostgres) {
 		if args, err = written(args[:0], chunk); err != nil {
-			return nil, err
+			return 0, err
 		}
-		rows, err := tx.Query(ctx, insertion(len(chunk))+" RETURNING trial_key", args...)
+		tag, err := tx.Exec(ctx, insertion(len(chunk)), args...)
 		if err != nil {
-			return nil, fmt.Errorf("store: writing evaluations: %w", err)
+			return 0, fmt.Errorf("store: writing evaluations: %w", err)
 		}
-		keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return nil, fmt.Errorf("store: writing evaluations: %w", err)
-		}
-		for _, k := range keys {
-			inserted[k] = true
-		}
+		inserted += int(tag.RowsAffected())
 	}
 	return inserted, nil
 }

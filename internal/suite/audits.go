@@ -22,9 +22,8 @@ import (
 )
 
 const (
-	// of one provider at once, where -concurrency does not say
-	defaultReviews = 8
-	// likewise: each may take gigabytes, and a share of a provider's limit that reviews do not
+	// at once of one provider, where -concurrency does not say: each may take gigabytes, and
+	// a share of a provider's limit that reviews do not
 	defaultAudits = 2
 	auditTries    = 4
 	// the ceiling of the wait before the second try: an agent that gives up has waited itself

@@ -179,7 +179,7 @@ func (b *bench) start(t T) error {
 	default:
 		return errNothing
 	}
-	c := run.Config{Concurrency: cmp.Or(b.env.cfg.Concurrency, defaultReviews)}
+	c := run.Config{Concurrency: b.env.cfg.Concurrency}
 	m := time.Duration(0)
 	if at, ok := t.Deadline(); ok {
 		// What is in flight when the time is up is paid for: leave it the time to end,

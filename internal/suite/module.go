@@ -106,12 +106,7 @@ func (b *bench) moduleAnswers(s variant, project string) (as []score.ModuleAnswe
 	for _, l := range b.of(s, project) {
 		for i, r := range l.results {
 			a := score.ModuleAnswer{Module: l.ask.Module, Trial: i, Outcome: r.Outcome}
-			if a.Answered() {
-				var err error
-				if a.Violations, err = audit.ParseViolations(r.Evaluation.Explanation); err != nil {
-					a.Outcome = audit.OutcomeMalformed // a row that somebody changed
-				}
-			}
+			a.Read(r.Evaluation.Explanation)
 			as = append(as, a)
 		}
 	}

@@ -131,8 +131,8 @@ func TestProgressSaysWhy(t *testing.T) {
 	require.Equal(t, "fetching dvja  1m5s", p.line(now.Add(65*time.Second)))
 
 	ev := run.Event{Kind: run.Throttle, Text: "HTTP 429: slow down", State: run.State{Planned: 10, Retries: 3, Spent: 1, Expected: 5, Elapsed: 100 * time.Second}}
-	ev.State.Add(audit.Good, audit.OutcomeErrored, 1)
-	ev.State.Add(audit.Bad, audit.OutcomeMalformed, 1)
+	ev.State.Add(audit.Good, audit.OutcomeErrored)
+	ev.State.Add(audit.Bad, audit.OutcomeMalformed)
 	p.plan(run.Estimate{Expected: 5, Unpriced: []string{"m"}})
 	p.event(ev)
 	require.Contains(t, p.line(p.at), "1.2/min  $1.00  1m40s", "what a model without a price will cost is not known")

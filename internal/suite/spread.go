@@ -92,7 +92,7 @@ func (b *bench) help(ctx context.Context, db *river.DB) error {
 		return err
 	}
 	defer re.close()
-	return db.Work(ctx, river.Worker{Slots: cmp.Or(b.env.cfg.Concurrency, defaultReviews), Rebuild: re.item})
+	return db.Work(ctx, river.Worker{Slots: b.env.cfg.Concurrency, Rebuild: re.item})
 }
 
 // A remote is an audit as a worker hands it back.

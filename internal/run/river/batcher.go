@@ -336,5 +336,5 @@ func (d *batcher) outcomes(ctx context.Context, tx pgx.Tx, ends []*ending) (done
 		return 0, err
 	}
 	err = tx.SendBatch(ctx, b).Close()
-	return done + len(inserted), err
+	return done + inserted, err
 }

@@ -199,12 +199,12 @@ func (r *Run) deliver(key string, res run.Result) {
 	if it == nil || !r.Deliver(res) {
 		return
 	}
-	r.state.Add(it.Expected, res.Outcome, 1)
+	r.state.Add(it.Expected, res.Outcome)
 	r.left -= it.Cost.Expected
 	if res.Reused {
 		r.state.Reused++
 	}
-	r.tell(run.Event{Kind: run.Done, Provider: it.Provider, Reviewer: it.Reviewer, Key: key, Text: res.Evaluation.Detail})
+	r.tell(run.Event{Kind: run.Done})
 }
 
 func (r *Run) tell(ev run.Event) {
@@ -253,7 +253,7 @@ func (r *Run) sum(ctx context.Context, rec store.Run, err error) (run.Summary, e
 	if e := r.said(ctx); err == nil {
 		err = e
 	}
-	r.tell(run.Event{Kind: run.Ended, Text: rec.State})
+	r.tell(run.Event{Kind: run.Ended})
 	s := run.Summary{Run: rec, State: r.state, Unsure: r.account.budget.Unsure, Over: r.account.budget.Over, Stops: r.stops}
 	if r.state.Done != r.state.Planned && err == nil {
 		err = fmt.Errorf("%w: planned %d, outcomes %d", run.ErrAccounting, r.state.Planned, r.state.Done)
