@@ -71,7 +71,7 @@ func TestReadPaths(t *testing.T) {
 		"./a\tb\x00":                            {"a\tb"},
 		"AI prompts/x.md\nUX/a b.md\nQA x.md\n": {"AI prompts/x.md", "UX/a b.md", "QA x.md"},
 		"CD covers/x.md\nAD campaign/a b.md\n":  {"CD covers/x.md", "AD campaign/a b.md"},
-		"AD campaign/x.md\x00":                   {"AD campaign/x.md"},
+		"AD campaign/x.md\x00":                  {"AD campaign/x.md"},
 	} {
 		got, err := record.ReadPaths(strings.NewReader(in))
 		require.NoError(t, err)

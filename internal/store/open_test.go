@@ -100,9 +100,9 @@ func TestOpenErrorsTeach(t *testing.T) {
 		"postgres://127.0.0.1:1/none?user=someone&password=hunter2&connect_timeout=1": "postgres://127.0.0.1:1/none?user=someone&password=xxxxx&connect_timeout=1",
 		"postgres://someone:2nuh@hunter2@127.0.0.1:1/none?connect_timeout=1":          "postgres://someone:xxxxx@127.0.0.1:1/none?connect_timeout=1: the user or the password holds an @: expected %40 in its place",
 		"mysql://someone:hunter2@127.0.0.1:1/none":                                    "results are no mysql:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file",
-		"file:x.db?mode=ro":                                                           "results are no file: URL: expected the path of a file alone, like results.db",
-		"host=127.0.0.1 user=someone password=hunter2":                                "results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file",
-		"Postgres://someone:hunter2@127.0.0.1:1/none":                                 "results are no Postgres:// URL",
+		"file:x.db?mode=ro":                            "results are no file: URL: expected the path of a file alone, like results.db",
+		"host=127.0.0.1 user=someone password=hunter2": "results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file",
+		"Postgres://someone:hunter2@127.0.0.1:1/none":  "results are no Postgres:// URL",
 	} {
 		for _, open := range []func(context.Context, string) (store.Store, error){store.Open, store.OpenReadOnly} {
 			_, err = open(ctx, url)
