@@ -181,7 +181,7 @@ func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App
 	same := before.Content == now.Content
 	v.keep(t, fam.Pos, app.App+"/"+fam.Query, now, same)
 	if same && before.Runtime == now.Runtime && before.Effects != now.Effects && v.mode != "update" && v.env.root.strict() {
-		t.Errorf("%s: proven, and what was seen is not what %s says: the entry is forged, or the proof is not the same each time", fam.Pos, proof.LedgerFile)
+		t.Errorf("%s: proven, and what was seen is not what %s says: the entry is forged, the proof is not the same each time, or proofs look at more than they did: then remove the entry, and write it with ASSAY_PROOF=update go test -run Verify", fam.Pos, proof.LedgerFile)
 	}
 }
 
