@@ -29,7 +29,7 @@ type compareCmd struct {
 	Of      string `help:"What two names are, where they are both: auditors or reviewers." enum:"auditors,reviewers," default:""`
 	FailIf  string `help:"worse makes the command fail where it is settled that the newcomer B is worse than A." enum:"worse,never" default:"never"`
 	Strict  bool   `help:"What is not settled fails."`
-	Format  string `help:"text or json, which is one object and, of two results, a list of one for each reviewer." enum:"text,json" default:"text" short:"o"`
+	Format  string `help:"text or json: one object; of two results a list with an object for each reviewer." enum:"text,json" default:"text" short:"o"`
 	A       string `arg:"" help:"A record (.txt or .json), an auditor, a reviewer (model or model@prompt), or a results.db: the baseline."`
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
@@ -271,11 +271,12 @@ func (c *compareCmd) results(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	whereA, whereB := store.Shown(c.A), store.Shown(c.B) // no password in what is told
 	both, all := 0, each{}
 	var errs []error
 	as, bs := slices.Concat(ra.Variants, ra.Modules), slices.Concat(rb.Variants, rb.Modules)
-	tellAlone(c.A, as, bs)
-	tellAlone(c.B, bs, as)
+	tellAlone(whereA, as, bs)
+	tellAlone(whereB, bs, as)
 	for _, a := range as {
 		for _, b := range bs {
 			if a.Variant != b.Variant {
@@ -284,7 +285,7 @@ func (c *compareCmd) results(ctx context.Context) error {
 			both++
 			d, err := report.DiffVariants(a, b)
 			if err == nil {
-				d.A, d.B = d.A+" in "+c.A, d.B+" in "+c.B
+				d.A, d.B = d.A+" in "+whereA, d.B+" in "+whereB
 				all = append(all, d)
 				err = c.judge(d.Comparison.Standing, d.A, d.B)
 			}
@@ -292,7 +293,7 @@ func (c *compareCmd) results(ctx context.Context) error {
 		}
 	}
 	if both == 0 {
-		return fmt.Errorf("%s and %s have no reviewer with the same prompt in common: nothing to compare", c.A, c.B)
+		return fmt.Errorf("%s and %s have no reviewer with the same prompt in common: nothing to compare", whereA, whereB)
 	}
 	return errors.Join(append(errs, c.write(all))...)
 }
@@ -301,7 +302,7 @@ func (c *compareCmd) results(ctx context.Context) error {
 func tellAlone(where string, these, others []*report.VariantResults) {
 	for _, v := range these {
 		if !slices.ContainsFunc(others, func(o *report.VariantResults) bool { return o.Variant == v.Variant }) {
-			fmt.Fprintf(os.Stderr, "%s stands in %s alone: it is not compared\n", v.Variant, store.Shown(where))
+			fmt.Fprintf(os.Stderr, "%s stands in %s alone: it is not compared\n", v.Variant, where)
 		}
 	}
 }

@@ -442,4 +442,7 @@ func TestReportOfPostgres(t *testing.T) {
 		TestFile: "tests/shop/q-01-good.md", Run: "r", Trial: "1", Outcome: audit.OutcomeCorrect, Status: audit.Answered, CaseHash: "h"}))
 	require.NoError(t, st.Close())
 	require.Contains(t, s.ok("", "report", "-o", "csv", "--db="+dsn), "of-workers")
+	out, errs, _ := s.run("", "compare", dsn, dsn)
+	require.Contains(t, out+errs, "of-workers@p in postgres://")
+	require.NotContains(t, out+errs, "hush")
 }
