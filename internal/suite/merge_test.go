@@ -278,6 +278,9 @@ func TestMergeCountsTrials(t *testing.T) {
 	require.Equal(t, []step{{"to settle m", "go test -run Bench -model m -prompt p -trials 5"}}, b.suite.summary.next)
 	b.next(variant{"beside", "p"}, score.Judgement{Reasons: []score.Reason{{Code: score.CodeUnsettled, More: 3, Beside: true}}})
 	require.Len(t, b.suite.summary.next, 1, "more trials of one side do not settle it")
+	b.before = "LLM_URL=http://here "
+	b.next(variant{"asked", "p"}, score.Judgement{Reasons: []score.Reason{{Code: score.CodeUnsettled, More: 2}}})
+	require.Equal(t, step{"to settle asked", "LLM_URL=http://here go test -run Bench -model asked -prompt p -trials 5"}, b.suite.summary.next[1])
 }
 
 // TestMergeOfAShardThatWasCarriedOn: what its newest run takes from an older one is judged.

@@ -113,9 +113,10 @@ func PlantedNames(fsys fs.FS) (names []string, err error) {
 // planted-all those of all side by side, and with marina@5 that draw alone.
 func (e *env) planted() ([]target, error) {
 	cfg, names := e.cfg, []string{plantedAll}
+	first := cmp.Or(cfg.Seed, planted.DefaultSeed)
 	if name, number, _ := strings.Cut(cfg.Filter, "@"); number != "" {
 		if seed, err := strconv.ParseUint(number, 10, 64); err == nil {
-			cfg.Filter, cfg.Seed, cfg.Seeds = name, seed, 1
+			cfg.Filter, cfg.Seeds, first = name, 1, seed
 		}
 	}
 	if cfg.Filter != plantedAll {
@@ -127,7 +128,7 @@ func (e *env) planted() ([]target, error) {
 	}
 	var targets []target
 	for i := range max(1, cfg.Seeds) {
-		seed := cmp.Or(cfg.Seed, planted.DefaultSeed) + uint64(i)
+		seed := first + uint64(i)
 		for _, name := range names {
 			drawn, key, err := Drawn(e.root.holdings(), fmt.Sprintf("%s@%d", name, seed))
 			if err != nil {

@@ -293,6 +293,7 @@ func (h *evaluation) readBaseline() (err error) {
 	h.baseline, err = record.Baseline(h.env.root.holdings(), baselines, h.candidate.name, h.project.Name)
 	if h.replay && h.baseline != nil && !h.baseline.Replay {
 		h.baseline = nil // a recording's findings are sorted, and a live run may have several trials
+		h.suite.summary.note("the recording of %s on %s is held against nothing: its baseline is of a live run (assay baseline with a record of the recording takes that one's place)", h.candidate.name, h.project.Name)
 	}
 	if err != nil || h.baseline == nil || h.replay {
 		return err
@@ -330,7 +331,7 @@ func (h *evaluation) compareWith(t T) error {
 
 func (h *evaluation) judgeReplay(t T) {
 	if h.baseline == nil {
-		t.Logf("%s: %s has no baseline of a recording on %s: assay baseline writes it, in the place of one of a live run", h.project.Pos, h.candidate.name, h.project.Name)
+		t.Logf("%s: %s has no baseline of a recording on %s: write it with assay baseline", h.project.Pos, h.candidate.name, h.project.Name)
 		h.tell(t, score.Judgement{Verdict: score.AsRecorded})
 		return
 	}

@@ -151,9 +151,17 @@ func TestALiveBaselineIsNoneOfARecording(t *testing.T) {
 	h.canned(found(3))
 	h.baseline()
 	h.record(found(2))
-	f := play(t, "TestRegression", h.suite().Regression)
+	s := h.suite()
+	f := play(t, "TestRegression", s.Regression)
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "as recorded", f.leaf("TestRegression/demo/canned").attrs["verdict"])
+	require.Len(t, s.summary.notes, 1, "who thinks that it is held against something is told")
+	require.Contains(t, s.summary.notes[0], "the recording of canned on demo is held against nothing: its baseline is of a live run")
+
+	require.NoError(t, os.RemoveAll(h.path("fixtures/baselines")))
+	s = h.suite()
+	play(t, "TestRegression", s.Regression)
+	require.Empty(t, s.summary.notes, "without any baseline nobody thinks so")
 }
 
 func TestRegressionWithoutAnythingToHold(t *testing.T) {
