@@ -103,6 +103,16 @@ type Reason struct {
 	Text         string `json:"text"`
 }
 
+// MoreTrials are the trials that settle what is not settled, or bring the next look, by this
+// side's being run alone; 0 where none do: where it is settled, after the last look, and where
+// only trials of both sides beside each other would do.
+func (g *Reason) MoreTrials() int {
+	if g.Code != CodeUnsettled || g.Beside {
+		return 0
+	}
+	return g.More
+}
+
 // A Judgement is a verdict with its reasons, the gravest first. Reasons that pass
 // are among them.
 type Judgement struct {

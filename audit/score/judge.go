@@ -260,19 +260,25 @@ func (d *sides) chance() (Reason, bool) {
 // unusable tells what keeps most of the findings from being anything, so that paths of
 // another root do not look like a tool that finds nothing.
 func unusable(rs []*Result) string {
-	all, count, first := 0, map[Disposition]int{}, map[Disposition]string{}
-	for _, r := range rs {
-		for i := range r.Findings {
-			f := &r.Findings[i]
-			if count[f.Disposition]++; count[f.Disposition] == 1 && f.Match.Detail != "" {
-				first[f.Disposition] = ", the first: " + f.Match.Detail
-			}
-			all++
+	for _, what := range []Disposition{MissingPath, PastEnd, NoCWE} {
+		count, all := 0, 0
+		for _, r := range rs {
+			count += r.Dispositions[what]
+			all += len(r.Findings)
+		}
+		if 2*count > all {
+			return fmt.Sprintf("; %d of %d findings are %q%s", count, all, what, firstDetail(rs, what))
 		}
 	}
-	for _, what := range []Disposition{MissingPath, PastEnd, NoCWE} {
-		if 2*count[what] > all {
-			return fmt.Sprintf("; %d of %d findings are %q%s", count[what], all, what, first[what])
+	return ""
+}
+
+func firstDetail(rs []*Result, what Disposition) string {
+	for _, r := range rs {
+		for i := range r.Findings {
+			if f := &r.Findings[i]; f.Disposition == what && f.Match.Detail != "" {
+				return ", the first: " + f.Match.Detail
+			}
 		}
 	}
 	return ""

@@ -237,8 +237,8 @@ func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 			}
 		}
 		switch {
-		case g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside:
-			s += fmt.Sprintf(", not settled: %d more trials", g.More)
+		case g.MoreTrials() > 0:
+			s += fmt.Sprintf(", not settled: %d more trials", g.MoreTrials())
 		case g.Code == score.CodeUnsettled:
 			s += ", not settled"
 		case g.Verdict == audit.Fail:

@@ -251,8 +251,8 @@ func (b *bench) next(s variant, j score.Judgement) {
 		tier = " -tier module"
 	}
 	for i := range j.Reasons {
-		if g := &j.Reasons[i]; g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside {
-			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("%sgo test -run Bench%s -model %s -prompt %s -trials %d", b.before, tier, Quoted(s.reviewer), Quoted(s.prompt), b.env.cfg.Trials+g.More))
+		if more := j.Reasons[i].MoreTrials(); more > 0 {
+			b.suite.summary.do("to settle "+s.reviewer, fmt.Sprintf("%sgo test -run Bench%s -model %s -prompt %s -trials %d", b.before, tier, Quoted(s.reviewer), Quoted(s.prompt), b.env.cfg.Trials+more))
 			return
 		}
 	}

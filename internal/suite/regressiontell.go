@@ -115,8 +115,8 @@ func (r *regression) tellWhole(name string, suite *score.Suite, hs []*evaluation
 		if g.Verdict != audit.Pass {
 			causes = append(causes, g.Text)
 		}
-		if g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside {
-			r.suite.summary.do("to settle "+name, fmt.Sprintf("%sgo test -run Regression -auditor %s -trials %d -timeout 0", r.live.before, Quoted(name), r.env.cfg.Trials+g.More))
+		if more := g.MoreTrials(); more > 0 {
+			r.suite.summary.do("to settle "+name, fmt.Sprintf("%sgo test -run Regression -auditor %s -trials %d -timeout 0", r.live.before, Quoted(name), r.env.cfg.Trials+more))
 		}
 	}
 	l.cause = strings.Join(causes, "; ")

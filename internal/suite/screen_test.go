@@ -106,12 +106,17 @@ WARN        static   marina   0.0 %
 // TestTheChangeSaysWhatSettlesIt: the headline figure with its baseline, how far it
 // moved, and what would settle that.
 func TestTheChangeSaysWhatSettlesIt(t *testing.T) {
-	for want, g := range map[string]score.Reason{
-		"-8.9, settled":       {Code: score.CodeDrop, Verdict: audit.Fail},
-		"-8.9, 2 more trials": {Code: score.CodeUnsettled, Verdict: audit.Warn, More: 2},
-		"-8.9, not settled":   {Code: score.CodeUnsettled, Verdict: audit.Warn, More: 3, Beside: true},
-		"-8.9":                {Code: score.CodeDrop, Verdict: audit.Pass},
+	for _, c := range []struct {
+		want string
+		g    score.Reason
+	}{
+		{"-8.9, settled", score.Reason{Code: score.CodeDrop, Verdict: audit.Fail}},
+		{"-8.9, 2 more trials", score.Reason{Code: score.CodeUnsettled, Verdict: audit.Warn, More: 2}},
+		{"-8.9, not settled", score.Reason{Code: score.CodeUnsettled, Verdict: audit.Warn}},
+		{"-8.9, not settled", score.Reason{Code: score.CodeUnsettled, Verdict: audit.Warn, More: 3, Beside: true}},
+		{"-8.9", score.Reason{Code: score.CodeDrop, Verdict: audit.Pass}},
 	} {
+		want, g := c.want, c.g
 		g.Metric, g.Now, g.Baseline = score.MetricRecall, score.Of(0.612), score.Of(0.701)
 		now, s := sinceBaseline(score.MetricRecall, []score.Reason{{Code: score.CodeGoal, Metric: score.MetricPrecision, Now: score.Of(1)}, g})
 		require.Equal(t, since{"70.1 %", want}, s)

@@ -59,8 +59,8 @@ func sinceBaseline(metric string, reasons []score.Reason) (now score.Value, s si
 		}
 		s.change = points(g.Baseline, g.Now)
 		switch {
-		case g.Code == score.CodeUnsettled && g.More > 0 && !g.Beside:
-			s.change += fmt.Sprintf(", %d more trials", g.More)
+		case g.MoreTrials() > 0:
+			s.change += fmt.Sprintf(", %d more trials", g.MoreTrials())
 		case g.Code == score.CodeUnsettled:
 			s.change += ", not settled"
 		case g.Verdict == audit.Fail:
