@@ -232,7 +232,7 @@ type Finding struct {
 	Confidence  float64   `json:"confidence,omitempty"` // 0 to 1; 0 when not stated
 	Suppressed  string    `json:"suppressed,omitempty"` // why the auditor itself withdrew it
 	Trace       []Step    `json:"trace,omitempty"`      // source -> steps -> sink
-	Others      []Step    `json:"others,omitempty"`     // further locations of the same finding
+	Others      []Step    `json:"others,omitempty"`     // further locations of the same finding: the first two count, too
 	Pos         Pos       `json:"-"`                    // where in the report it stands
 }
 

@@ -60,13 +60,15 @@
 // coverage. A finding has id, rule, cwes, severity, dimension, file, function, lines
 // (a number, a text like "12-18", or an object with start and end), title,
 // description, confidence, trace and others (lists of file, lines, note), suppressed
-// and status. Names are read in any case and with or without _ and -. The JSON of
-// ESLint, Horusec, bandit and Ruff is read by the profiles of profiles.go.
+// and status. Names are read in any case and with or without _ and -. The JSON of ESLint,
+// Horusec, bandit, Ruff, Semgrep and codex-security (findings.json, or what it prints) is
+// read by the profiles of profiles.go.
 //
 // # SARIF
 //
 // Read is what tools write: results with their rules, by ID or by place in the driver;
-// locations with a URI and base, logical locations, the first code flow, taxa by ID,
+// locations with a URI and base, logical locations, the first code flow, with related
+// locations behind it, taxa by ID,
 // suppressions, kinds, failed invocations. What refers to another table in other ways
 // (an artifact, a message or a taxon by its index or GUID alone), and what stands in
 // other files or overrides the levels of rules, is counted among the problems.

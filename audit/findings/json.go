@@ -88,7 +88,13 @@ func (j *jsonReader) topMember(key string) error {
 	case low == "coverage":
 		v, err := j.value()
 		j.cover(texts(v))
+		if put := v.Get("deferred.#").Int(); put > 0 {
+			j.add(j.line(), "the tool put off %d parts of the project: they were not audited", put)
+		}
 		return err
+	case lists[low] && j.dec.PeekKind() == '{':
+		j.keys = append(j.keys, clip(key)+" (no list)")
+		return j.object(j.topMember) // codex-security's standard output holds its findings.json
 	}
 	if lists[low] {
 		key += " (no list)"
@@ -176,6 +182,11 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	p := j.place(m, line)
 	f.File, f.Lines = p.File, p.Lines
 	f.Trace, f.Others = j.steps(m["trace"], line), j.steps(m["others"], line)
+	if all := j.steps(m["locations"], line); f.File == "" && len(all) > 0 { // codex-security's
+		root := func(s audit.Step) bool { return s.Note == "root_control" }
+		at := max(0, slices.IndexFunc(all, root))
+		f.File, f.Lines, f.Others = all[at].File, all[at].Lines, slices.Delete(all, at, at+1)
+	}
 	for _, of := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
 		for _, name := range members[of] {
 			for _, v := range texts(m.at(name)) {
@@ -198,7 +209,7 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 		f.RuleID = c // Ruff's; elsewhere "code" is source text
 	}
 	f.Title, f.Function = flat(f.Title), functionName(m.text(members[fFunction]...))
-	if m["suppressed"].Type == gjson.True {
+	if m["suppressed"].Type == gjson.True || m.at("extra.isignored").Type == gjson.True {
 		first(&f.Suppressed, "suppressed")
 	}
 	f.CWEs = firstCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID), cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
@@ -233,7 +244,7 @@ func (j *jsonReader) steps(v gjson.Result, line int) (out []audit.Step) {
 		s := step(valid(v.Str))
 		if t := folded(v); len(t) > 0 {
 			s = j.place(t, line)
-			s.Note = flat(t.text("note"))
+			s.Note = flat(t.text("note", "role"))
 		}
 		if s != (audit.Step{}) {
 			out = append(out, s)

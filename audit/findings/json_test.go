@@ -41,7 +41,27 @@ func TestJSON(t *testing.T) {
 		{"places of a shape that nobody promised", `[{"location": {"file": "a.c", "line": 3}, "cwe": 1}, {"file": "b.c", "cwe": 1, "lines": [3, 9]}]`, "", []string{"#1  1 ", "#2  1 b.c"}, "the file cannot be read"},
 		{"lines of such a shape", `[{"file": "b.c", "cwe": 1, "lines": [3, 9]}]`, "", []string{"#1  1 b.c"}, "the lines cannot be read"},
 		{"a CWE of such a shape", `[{"file": "b.c", "line": 3, "cwe": {"name": "CWE-79"}}, {"file": "c.c", "line": 3, "cwe": [ ]}]`, "", []string{"#1   b.c:3", "#2   c.c:3"}, "the CWE cannot be read"},
-		{"a file and nothing else", `[{"path": "a.py", "check_id": "x", "start": {"line": 3}, "extra": {"metadata": {"cwe": ["CWE-78"]}}}]`, "", []string{"#1   a.py"}, "neither CWE nor lines that can be read (fields: checkid, extra, path, start)"},
+		{"a file and nothing else", `[{"path": "a.py", "check": "x", "begins": 3}]`, "", []string{"#1   a.py"},
+			"neither CWE nor lines that can be read (fields: begins, check, path)"},
+		{"Semgrep", `{"version": "1.140.0", "results": [
+			{"check_id": "python.flask.os-tainted", "path": "a.py", "start": {"line": 3, "col": 1}, "end": {"line": 4, "col": 9},
+			 "extra": {"message": "tainted", "severity": "ERROR", "lines": "os.system(q)", "metadata":
+			 {"cwe": ["CWE-78: OS Command Injection", "CWE-88"], "confidence": "MEDIUM"}}},
+			{"check_id": "b", "path": "b.py", "start": {"line": 9}, "end": {"line": 9}, "extra": {"severity": "WARNING",
+			 "is_ignored": true, "metadata": {"cwe": "CWE-22: Path Traversal"}}},
+			{"check_id": "c", "path": "c.py", "start": {"line": 1}, "end": {"line": 1}, "extra": {"severity": "INFO"}}],
+			"errors": [{"type": "Syntax error", "path": "d.py"}], "paths": {"scanned": ["a.py"]}}`, "semgrep",
+			[]string{"#1 HIGH 78, 88 a.py:3-4", "#2 MEDIUM 22 b.py:9", "#3 LOW  c.py:1"}, "Syntax error"},
+		{"codex-security: the root control first", `{"documentType": "codex-security.findings", "findings": [
+			{"findingId": "csf_1", "ruleId": "path-traversal.archive", "title": "t", "summary": "s", "severity":
+			 {"level": "high", "score": 8.1}, "confidence": {"level": "high", "rationale": "r"}, "taxonomy":
+			 {"category": "c", "cwe": ["CWE-22"]}, "locations": [{"path": "b.py", "startLine": 41, "role": "sink"},
+			 {"path": "a.py", "startLine": 9, "endLine": 12, "role": "root_control"}, {"path": "c.py", "startLine": 1, "role": "sink"}],
+			 "codeEvidence": [{"path": "z.py", "startLine": 1, "code": "os.system(q)"}]}]}`, "codex-security",
+			[]string{"csf_1 HIGH 22 a.py:9-12 | t +2"}, ""},
+		{"codex-security's standard output", `{"repositoryFindings": [{"id": 1}], "findings": {"findings": [
+			{"findingId": "csf_1", "taxonomy": {"cwe": ["CWE-22"]}, "locations": [{"path": "a.py", "startLine": 9}]}]},
+			"coverage": {"deferred": [{"id": "x"}]}}`, "codex-security", []string{"csf_1  22 a.py:9"}, "put off 1 parts"},
 		{"no object", `["a", 1, {"file": "a.c"}]`, "", nil, ""},
 		{"values that cannot be read", `[{"file": "a.c", "severity": "spicy", "cwe": "none of them", "lines": "about here"}]`, "", []string{"#1   a.c"}, `"spicy"`},
 		{"something after the report", `[{"file": "a.c"}] trailing`, "", []string{"#1   a.c"}, "follows the report"},
@@ -85,7 +105,7 @@ func TestJSONErrors(t *testing.T) {
 		{`{}`, "", "has no member runs", ErrNoReport},
 		{`{"data": [], "count": 0}`, "", "data, count", ErrNoReport},
 		{`{"findings": "none"}`, "", "has no member", ErrNoReport},
-		{`{"findings": {"a": {}}, "count": 1}`, "", "but findings (no list), count", ErrNoReport},
+		{`{"findings": {"a": {}}, "count": 1}`, "", "but findings (no list), a, count", ErrNoReport},
 		{`[{"file": "a.c"`, "", "r:1", ErrTruncated},
 		{`[{"file": "a.c"},`, "", "r:1", ErrTruncated},
 		{"{\n\"findings\": [\n{\"file\": \"a", "", "r:3", ErrTruncated},

@@ -32,24 +32,27 @@ var (
 		{tool: "horusec", title: "Horusec", marks: "analysisvulnerabilities", inside: "vulnerabilities"},
 		{tool: "bandit", title: "bandit", marks: "testid issuetext"},
 		{tool: "ruff", title: "Ruff", marks: "code filename endlocation"},
+		{tool: "codex-security", title: "codex-security", marks: "findingid taxonomy"},
+		{tool: "semgrep", title: "Semgrep", marks: "checkid extra",
+			severities: map[string]audit.Severity{"INFO": audit.Low}},
 	}
 )
 
 // members are those that hold a field: first our own schema's, then the tools'; the
 // first that is filled counts, of CWEs all. A dot leads into an object.
 var members = map[field][]string{
-	fID:          {"id"},
-	fRule:        {"rule", "ruleid", "testid"},
+	fID:          {"id", "findingid"},
+	fRule:        {"rule", "ruleid", "testid", "checkid"},
 	fTitle:       {"title", "name", "testname", "type"},
-	fDescription: {"description", "message", "issuetext", "details"},
+	fDescription: {"description", "message", "issuetext", "details", "summary", "extra.message"},
 	fFunction:    {"function"},
-	fSeverity:    {"severity", "issueseverity"},
+	fSeverity:    {"severity", "issueseverity", "severity.level", "extra.severity"},
 	fDimension:   {"dimension"},
-	fConfidence:  {"confidence", "issueconfidence"},
-	fCWE:         {"cwes", "cwe", "cweid", "cweids", "issuecwe"},
+	fConfidence:  {"confidence", "issueconfidence", "confidence.level", "extra.metadata.confidence"},
+	fCWE:         {"cwes", "cwe", "cweid", "cweids", "issuecwe", "taxonomy.cwe", "extra.metadata.cwe"},
 	fFile:        {"file", "path", "filename", "filepath", "location"},
-	fLines:       {"line", "startline", "linenumber", "lines.start", "location.row"},
-	fEnd:         {"endline", "lines.end", "endlocation.row"},
+	fLines:       {"line", "startline", "linenumber", "lines.start", "location.row", "start.line"},
+	fEnd:         {"endline", "lines.end", "endlocation.row", "end.line"},
 	fSuppressed:  {"suppressed"},
 	fStatus:      {"status", "type"},
 }

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"os"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -74,7 +75,8 @@ func TestSARIF(t *testing.T) {
 		{"empty suppressions suppress nothing", `"results": [{"ruleId": "r", "suppressions": [], "message": {"text": "m"}, ` + at + `}]`, ``, f(none), ""},
 		{"several locations, related ones, snippets", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js"}, "region": {"startLine": 3, "snippet": {"text": "eval(x)"}}, "contextRegion": {"startLine": 1, "snippet": {"text": "secret"}}}}, ` + sarifPlaceJSON("b.js", `4, "endLine": 6`) + `], "relatedLocations": [` + sarifPlaceJSON("c.js", "9") + `]}]`, ``,
 			f(func(x *audit.Finding) {
-				x.Others = []audit.Step{{File: "b.js", Lines: lines(4, 6)}, {File: "c.js", Lines: lines(9, 9), Note: "related:"}}
+				x.Others = []audit.Step{{File: "b.js", Lines: lines(4, 6)}}
+				x.Trace = []audit.Step{{File: "c.js", Lines: lines(9, 9), Note: "related:"}}
 			}), ""},
 		{"code flow, the first of two", `"results": [{"ruleId": "r", "message": {"text": "m"}, ` + at + `, "codeFlows": [{"threadFlows": [{"locations": [{"location": {"physicalLocation": {"artifactLocation": {"uri": "s.js"}, "region": {"startLine": 1}}, "message": {"text": "source"}}}, {"location": ` + sarifPlaceJSON("a.js", "3") + `}]}]}, {"threadFlows": []}]}]`, ``,
 			f(func(x *audit.Finding) {
@@ -305,5 +307,25 @@ func TestSARIFSchema(t *testing.T) {
 			require.Less(t, int(r["ruleIndex"].(float64)), len(rules))
 			require.Contains(t, []any{"error", "warning", "note"}, r["level"])
 		}
+	}
+}
+
+// codex-security says the same in its own JSON, of which this is real output (scan --mock),
+// and in SARIF.
+func TestCodexSecurity(t *testing.T) {
+	f, err := os.Open("testdata/codex-security-0.4.0.json")
+	require.NoError(t, err)
+	defer f.Close()
+	rep, err := Read("findings.json", f, Options{})
+	require.NoError(t, err)
+	require.Equal(t, "codex-security", rep.Tool)
+	require.Empty(t, rep.Problems)
+	require.Len(t, rep.Findings, 12)
+	require.Equal(t, "csf_5c99a9a4ffbedf0cc6342cdb CRITICAL 78 mock/command-injection.ts:10"+
+		" | [Mock] Export filename reaches a shell command", brief(rep.Findings[0]))
+	for _, f := range rep.Findings {
+		require.NotEmpty(t, f.CWEs, f.ID)
+		require.NotZero(t, f.Lines, f.ID)
+		require.NotZero(t, f.Severity, f.ID)
 	}
 }

@@ -104,12 +104,14 @@ func (r *run) fill(f *audit.Finding, res result) {
 	if f.CWEs == nil {
 		f.CWEs = firstCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
 	}
+	f.Trace = r.trace(f, res["codeFlows"])
 	r.places(f, res)
 	first(&f.Function, own.text("function"))
-	f.Trace = r.trace(f, res["codeFlows"])
 	f.Suppressed = cmp.Or(suppressed(res["suppressions"]), f.Suppressed)
 }
 
+// places reads where the finding is. Related locations explain it and are steps of its
+// trace: matching takes only what the tool itself calls a location of the result.
 func (r *run) places(f *audit.Finding, res result) {
 	held := false
 	for l := range items(res["locations"]) {
@@ -126,7 +128,7 @@ func (r *run) places(f *audit.Finding, res result) {
 	for l := range items(res["relatedLocations"]) {
 		if step := r.step(f, l); step.File != "" {
 			step.Note = strings.TrimSpace("related: " + step.Note)
-			f.Others = append(f.Others, step)
+			f.Trace = append(f.Trace, step)
 		}
 	}
 }
