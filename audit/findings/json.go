@@ -185,7 +185,8 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	if all := j.steps(m["locations"], line); f.File == "" && len(all) > 0 { // codex-security's
 		root := func(s audit.Step) bool { return s.Note == "root_control" }
 		at := max(0, slices.IndexFunc(all, root))
-		f.File, f.Lines, f.Others = all[at].File, all[at].Lines, slices.Delete(all, at, at+1)
+		f.File, f.Lines = all[at].File, all[at].Lines
+		f.Others = slices.Delete(all, at, at+1)
 	}
 	for _, of := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
 		for _, name := range members[of] {

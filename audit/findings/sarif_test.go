@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"os"
 	"bytes"
 	"encoding/json"
 	"errors"
