@@ -131,7 +131,7 @@ func (c *captureCmd) keep(run *audit.AuditRun, dir string) (string, error) {
 }
 
 func frozen(fsys fs.FS, p *audit.Project) error {
-	line := fmt.Sprintf("| %s | %s | %d | %d | %s | first reading |", p.Name, time.Now().UTC().Format(time.DateOnly), len(p.Known), len(p.Decoys), p.KeyHash)
+	line := fmt.Sprintf("| %s | %s | %d | %d | %s | first reading |", p.Name, time.Now().UTC().Format(time.DateOnly), len(p.Known), len(p.Decoys), fixture.FrozenHash(p))
 	if _, err := fs.Stat(fsys, "fixtures/keys.md"); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("fixtures/keys.md is not there, and the key of %s is not frozen: expected the file with\n\n# Frozen Keys\n\n| Project | Date | Known | Decoys | SHA-256 | Reason |\n|---|---|---|---|---|---|\n%s", p.Name, line)
 	}
@@ -141,8 +141,8 @@ func frozen(fsys fs.FS, p *audit.Project) error {
 	}
 	for _, k := range slices.Backward(keys) {
 		if k.Project == p.Name {
-			if k.Hash != p.KeyHash {
-				return fmt.Errorf("%s: the key of %s is %s now: freeze it with its reason before a tool is recorded", k.Pos, p.Name, p.KeyHash)
+			if hash := fixture.FrozenHash(p); k.Hash != hash {
+				return fmt.Errorf("%s: the key of %s is %s now: freeze it with its reason before a tool is recorded", k.Pos, p.Name, hash)
 			}
 			return nil
 		}

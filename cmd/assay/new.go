@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -20,6 +18,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/seal"
 	"assay/internal/suite"
 )
 
@@ -309,38 +308,41 @@ func (c *newProjectCmd) writePage(ctx context.Context) error {
 
 var pinned = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// pin makes a folder that is no repository one, beside the project's page. The newest commit
-// is the default.
+// pin copies a folder into the root and sets the commit; the newest is the default.
 func (c *newProjectCmd) pin(ctx context.Context) error {
-	if info, err := os.Stat(c.Repository); err == nil && info.IsDir() {
-		dir, err := filepath.Abs(c.Repository)
-		if err != nil {
+	info, err := os.Stat(c.Repository)
+	switch {
+	case err == nil && info.IsDir():
+		if err := c.copyFolder(ctx, c.Repository); err != nil {
 			return err
 		}
-		c.Repository = dir
-		if below, err := gitOutput(ctx, "-C", dir, "rev-parse", "--show-prefix"); err != nil || below != "" {
-			if err := c.snapshot(ctx, dir); err != nil {
-				return err
-			}
-		} else if dirty, err := gitOutput(ctx, "-C", dir, "status", "--porcelain"); err == nil && dirty != "" {
-			fmt.Fprintf(os.Stderr, "%s has changes that are not committed: they are no part of the project\n", dir)
-		}
-	}
-	if c.Commit == "" {
-		out, err := gitOutput(ctx, "ls-remote", cmp.Or(c.made, c.Repository), "HEAD")
+	case !fixture.IsRepository(c.Repository):
+		return fmt.Errorf("--repository is %q: expected a folder that is there, or %s", c.Repository, fixture.Repositories)
+	case c.Commit == "":
+		out, err := seal.GitOutput(ctx, "ls-remote", "--", c.Repository, "HEAD")
 		if err != nil {
 			return err
 		}
 		c.Commit, _, _ = strings.Cut(out, "\t")
 	}
+	return c.checkCommit()
+}
+
+func (c *newProjectCmd) checkCommit() error {
 	if !pinned.MatchString(c.Commit) {
 		return fmt.Errorf("the commit of %s is %q: expected 40 hex digits, and a repository with a commit", c.Repository, c.Commit)
 	}
 	return nil
 }
 
-// snapshot has the repository hold the folder as it is, be it one of another repository's.
-func (c *newProjectCmd) snapshot(ctx context.Context, dir string) error {
+// copyFolder makes a repository below the root that holds the folder: its commit where it is
+// a repository, else its files as they are. Git works in the copy, whose configuration is
+// ours: that of a foreign repository can name programs.
+func (c *newProjectCmd) copyFolder(ctx context.Context, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
 	to, err := filepath.Abs(filepath.Join(c.source.Root, "fixtures", "sources", c.Name+".git"))
 	if err != nil {
 		return err
@@ -348,29 +350,48 @@ func (c *newProjectCmd) snapshot(ctx context.Context, dir string) error {
 	if _, err := os.Stat(to); err == nil {
 		return fmt.Errorf("%s is there already: expected a name that is free", to)
 	}
-	c.Repository, c.made = path.Join("fixtures/sources", c.Name+".git"), to
-	at := []string{"--git-dir", to, "--work-tree", dir}
-	for _, args := range [][]string{
-		{"init", "--quiet", "--bare", to},
-		append(at, "add", "--all", "--force"),
-		append(at, "-c", "user.name=assay", "-c", "user.email=assay@localhost", "commit", "--quiet", "-m", "As it was added"),
-	} {
-		if _, err := gitOutput(ctx, args...); err != nil {
-			return fmt.Errorf("%s cannot be taken as it is: %w", dir, err)
+	below, err := seal.GitOutput(ctx, "-C", dir, "rev-parse", "--show-prefix")
+	isRepository := err == nil && below == ""
+	if isRepository && c.Commit == "" {
+		c.Commit, _ = seal.GitOutput(ctx, "-C", dir, "rev-parse", "--verify", "--quiet", "HEAD")
+	}
+	if isRepository || c.Commit != "" {
+		if err := c.checkCommit(); err != nil {
+			return err
 		}
 	}
-	return nil
-}
-
-func gitOutput(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(exit.Stderr)+string(out)))
+	c.Repository, c.made = path.Join("fixtures/sources", c.Name+".git"), to
+	git := func(args ...string) (string, error) {
+		out, err := seal.GitOutput(ctx, append([]string{"-C", dir, "--git-dir", to, "--work-tree", dir}, args...)...)
+		if err != nil {
+			err = fmt.Errorf("%s cannot be copied: %w", dir, err)
+		}
+		return out, err
 	}
-	return strings.TrimSpace(string(out)), err
+	if _, err := seal.GitOutput(ctx, "init", "--quiet", "--bare", "--", to); err != nil {
+		return err
+	}
+	if !isRepository {
+		_, err := git("add", "--all", "--force")
+		if err == nil {
+			_, err = git("-c", "user.name=assay", "-c", "user.email=assay@localhost", "commit", "--quiet", "-m", "As it was added")
+		}
+		if err == nil && c.Commit == "" {
+			c.Commit, err = git("rev-parse", "HEAD")
+		}
+		return err
+	}
+	if _, err := git("fetch", "--quiet", "--depth", "1", "--no-tags", "--", dir, c.Commit+":refs/heads/pin"); err != nil {
+		return err
+	}
+	if _, err := git("read-tree", c.Commit); err != nil {
+		return err
+	}
+	changed, err := git("ls-files", "--modified", "--deleted", "--others", "--exclude-standard")
+	if err == nil && changed != "" {
+		fmt.Fprintf(os.Stderr, "%s has changes that are not committed: they are no part of the project\n", dir)
+	}
+	return errors.Join(err, os.Remove(filepath.Join(to, "index")))
 }
 
 type treeCmd struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit/fixture"
+	"assay/internal/seal"
 )
 
 // TestNewCaseRuns: a case that lint would refuse is not written.
@@ -61,7 +62,7 @@ func TestNewProjectOfAFolder(t *testing.T) {
 	dir := t.TempDir()
 	shop := filepath.Join(dir, "all/shop")
 	require.NoError(t, os.MkdirAll(shop, 0o755))
-	_, err := gitOutput(t.Context(), "init", "--quiet", filepath.Dir(shop))
+	_, err := seal.GitOutput(t.Context(), "init", "--quiet", filepath.Dir(shop))
 	require.NoError(t, err)
 	project := func(commit string) error {
 		c := &newProjectCmd{source: source{Root: dir, Cache: filepath.Join(dir, "cache")}, Name: "shop", Repository: shop, Commit: commit, Language: "C|C++", Licence: "unknown"}
@@ -80,4 +81,51 @@ func TestNewProjectOfAFolder(t *testing.T) {
 	require.NoError(t, os.CopyFS(elsewhere, os.DirFS(dir)))
 	require.NoError(t, os.RemoveAll(dir))
 	require.NoError(t, (&treeCmd{source{Root: elsewhere, Cache: t.TempDir(), Mirror: t.TempDir()}, "shop"}).Run(t.Context()), "as on another machine")
+}
+
+// TestNewProjectOfAForeignRepository copies its commit, and starts nothing that its
+// configuration, hooks or attributes name.
+func TestNewProjectOfAForeignRepository(t *testing.T) {
+	foreign, ran := t.TempDir(), filepath.Join(t.TempDir(), "ran")
+	write := func(name, text string) {
+		file := filepath.Join(foreign, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
+	}
+	git := func(args ...string) string {
+		args = append([]string{"-C", foreign, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)
+		out, err := seal.GitOutput(t.Context(), args...)
+		require.NoError(t, err)
+		return out
+	}
+	git("init", "--quiet")
+	write("a.c", "int a;\n")
+	write(".gitattributes", "*.c filter=evil diff=evil\n")
+	git("add", "--all")
+	git("commit", "--quiet", "-m", "one")
+	touch := "touch " + ran
+	write(".git/hooks/post-index-change", "#!/bin/sh\n"+touch+"\n")
+	for _, name := range []string{"core.fsmonitor", "core.sshCommand", "filter.evil.clean",
+		"filter.evil.smudge", "diff.evil.textconv", "uploadpack.packObjectsHook", "gpg.program"} {
+		git("config", name, touch)
+	}
+	git("config", "log.showSignature", "true")
+	write("a.c", "int b;\n")
+
+	dir := t.TempDir()
+	source := source{Root: dir, Cache: filepath.Join(dir, "cache")}
+	c := &newProjectCmd{source: source, Name: "shop", Repository: foreign, Language: "C", Licence: "MIT"}
+	require.NoError(t, c.Run(t.Context()))
+	require.NoFileExists(t, ran)
+	p, err := fixture.ReadKey(os.DirFS(dir), "fixtures/projects/shop.md")
+	require.NoError(t, err)
+	require.Equal(t, "fixtures/sources/shop.git", p.Repository)
+	require.Equal(t, git("rev-parse", "HEAD"), p.Commit)
+	require.NoFileExists(t, filepath.Join(dir, "fixtures/sources/shop.git/index"))
+
+	c = &newProjectCmd{source: source, Name: "x", Repository: "ext::" + touch, Language: "C"}
+	require.ErrorContains(t, c.Run(t.Context()), "expected a folder that is there, or an https or ssh URL")
+	c.Repository = "--upload-pack=" + touch
+	require.ErrorContains(t, c.Run(t.Context()), "expected a folder that is there")
+	require.NoFileExists(t, ran)
 }

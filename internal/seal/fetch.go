@@ -12,10 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,7 +69,7 @@ func (c *Clone) fetch(ctx context.Context, mirror string) error {
 	if err := part.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
 		return err
 	}
-	if err := part.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", source, p.Commit); err != nil {
+	if err := part.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", source, p.Commit); err != nil {
 		if again := part.fetchOtherwise(ctx, source); again != nil {
 			return fmt.Errorf("%s: commit %s cannot be had from %s: %w; otherwise: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
 		}
@@ -104,32 +104,30 @@ func (c *Clone) fetchOtherwise(ctx context.Context, source string) error {
 			return nil
 		}
 	}
-	if err := c.git(ctx, nil, "fetch", "--quiet", source, "+refs/*:refs/fetched/*"); err != nil {
+	if err := c.git(ctx, nil, "fetch", "--quiet", "--", source, "+refs/*:refs/fetched/*"); err != nil {
 		return err
 	}
 	return c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}")
 }
 
+var ownerAndName = regexp.MustCompile(`[:/]([^:/]+)/([^:/]+?)(?:\.git)?/*$`)
+
 func source(repository, mirror string) (string, error) {
-	u, err := url.Parse(repository)
-	if err != nil || mirror == "" {
-		return repository, err
+	if mirror == "" {
+		return repository, nil
 	}
-	parts := strings.Split(strings.Trim(strings.TrimSuffix(u.Path, ".git"), "/"), "/")
-	if len(parts) < 2 {
-		return "", fmt.Errorf("the repository %q names no owner: a mirror cannot be searched for it", repository)
+	m := ownerAndName.FindStringSubmatch(repository)
+	if m == nil || strings.Trim(m[1], ".") == "" || strings.Trim(m[2], ".") == "" {
+		return "", fmt.Errorf("the repository %q ends in no owner and name: a mirror cannot be searched for it", repository)
 	}
-	owner, name := parts[len(parts)-2], parts[len(parts)-1]
 	if strings.Contains(mirror, "{name}") {
-		return strings.NewReplacer("{owner}", owner, "{name}", name).Replace(mirror), nil
+		return strings.NewReplacer("{owner}", m[1], "{name}", m[2]).Replace(mirror), nil
 	}
-	return filepath.Join(mirror, owner, name), nil
+	return filepath.Join(mirror, m[1], m[2]), nil
 }
 
 func (c *Clone) command(ctx context.Context, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
-	cmd = exec.CommandContext(ctx, "git", append([]string{"--git-dir", c.Dir}, args...)...)
-	// A user's configuration must not change what is fetched or how it is named.
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0")
+	cmd = Git(ctx, append([]string{"--git-dir", c.Dir}, args...)...)
 	stderr = &bytes.Buffer{}
 	cmd.Stderr = stderr
 	return cmd, stderr

@@ -3,7 +3,6 @@ package suite
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"assay/internal/box"
 	"assay/internal/record"
 	"assay/internal/run"
+	"assay/internal/seal"
 )
 
 // write gives the name of the record's text; what its runs wrote stands beside it.
@@ -38,11 +38,11 @@ func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) (
 func lastCommit(dir string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "git", "-C", dir, "log", "-1", "--format=%h %s").Output()
+	out, err := seal.GitOutput(ctx, "-C", dir, "log", "-1", "--format=%h %s")
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(out))
+	return out
 }
 
 // trialOf gives what a trial's last run was like, and what all of its runs consumed.

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -498,9 +497,17 @@ func (e *env) fetch(ctx context.Context, p *audit.Project) (*seal.Clone, error) 
 }
 
 // Fetch clones a project at its pin, from mirror where it says so, into the folder
-// cache; "" for the user's own. A repository below fixtures/ is that of the folder root.
+// cache; "" for the user's own. A repository that is a path lies below the folder root.
 func Fetch(ctx context.Context, p *audit.Project, root, cache, mirror string) (*seal.Clone, error) {
-	if strings.HasPrefix(p.Repository, "fixtures/") {
+	if fixture.IsPath(p.Repository) {
+		dir, err := os.OpenRoot(root)
+		if err != nil {
+			return nil, err
+		}
+		defer dir.Close()
+		if _, err := dir.Stat(p.Repository); err != nil {
+			return nil, fmt.Errorf("%s: the repository %s is not below the root: %w", p.Pos, p.Repository, err)
+		}
 		here := *p
 		here.Repository = filepath.Join(root, p.Repository)
 		p, mirror = &here, ""
