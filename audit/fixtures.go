@@ -3,6 +3,8 @@ package audit
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -130,15 +132,48 @@ type Limits struct {
 	Context int64 // tokens of one turn; a server that takes fewer is believed
 }
 
-// A Model is one line of fixtures/models.md.
+// A Model is one row of fixtures/models.md: a model with its settings and its price.
 type Model struct {
 	Name     string
-	Provider string  // openrouter, openai, anthropic, ollama
-	ID       string  // the provider's own
-	In, Out  float64 // USD per million tokens
+	Provider string   // openrouter, openai, anthropic, google, ollama, or own (ASSAY_BASE_URL)
+	ID       string   // the provider's own
+	Aliases  []string // other names of the same model, such as a server may answer with
+	In, Out  float64  // USD per million tokens
+	Cached   float64  // USD per million input tokens read from the provider's cache
 	Priced   bool
 	Date     string // of the prices, YYYY-MM-DD
+	Settings ModelSettings
 	Pos      Pos
+}
+
+// ModelSettings are what every request to a model states. Their zero value leaves all of it
+// to the provider.
+type ModelSettings struct {
+	API         string   // chat, responses or messages; empty for the provider's usual one
+	Effort      string   // of reasoning, in the provider's words
+	Temperature *float64 // nil for the provider's default
+	MaxTokens   int64    // of one answer, reasoning included; 0 for Assay's default
+	TextTools   bool     // tools are offered in the prompt, for a server that has no function calls
+}
+
+// String returns the settings as a row of models.md states them, empty where there are none.
+func (s ModelSettings) String() string {
+	var set []string
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			set = append(set, name+"="+value)
+		}
+	}
+	add("effort", s.Effort)
+	if s.Temperature != nil {
+		set = append(set, "temperature="+strconv.FormatFloat(*s.Temperature, 'g', -1, 64))
+	}
+	add("max_tokens", strconv.FormatInt(s.MaxTokens, 10))
+	add("api", s.API)
+	if s.TextTools {
+		add("tools", "text")
+	}
+	return strings.Join(set, " ")
 }
 
 // A Trigger is one rule of fixtures/triggers.md: which suite a change needs.

@@ -99,10 +99,22 @@ func newChat(c ChatConfig) (*chat, error) {
 	if c.Model.ID == "" || c.Name == "" {
 		return nil, fmt.Errorf("a chat reviewer needs a name and a model's ID: it has %q and %q", c.Name, c.Model.ID)
 	}
-	c.MaxTokens, c.Timeout = cmp.Or(c.MaxTokens, DefaultMaxTokens), cmp.Or(c.Timeout, DefaultChatTimeout)
+	c.MaxTokens = cmp.Or(c.Model.Settings.MaxTokens, c.MaxTokens, DefaultMaxTokens)
+	c.Timeout = cmp.Or(c.Timeout, DefaultChatTimeout)
+	rest := c.Model.Settings
+	rest.MaxTokens = 0
 	c.Idle, c.Silence = cmp.Or(c.Idle, DefaultChatIdle), cmp.Or(c.Silence, DefaultChatSilence)
 	return &chat{config: c, client: &http.Client{Transport: newTransport(), CheckRedirect: stay}, masker: newMasker(c.Key), address: u.Redacted(),
-		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d", c.Model.ID, u.Host, c.MaxTokens)}, nil
+		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d%s", c.Model.ID, u.Host, c.MaxTokens, stated(rest))}, nil
+}
+
+// stated returns the settings of a model after a space. Chat completions are what every model
+// was asked by before there was another API, and go unnamed.
+func stated(s audit.ModelSettings) string {
+	if s.API == "chat" {
+		s.API = ""
+	}
+	return strings.TrimRight(" "+s.String(), " ")
 }
 
 var userInfo = regexp.MustCompile(`^(?i)([a-z]+:(?://)?)?.*@`)

@@ -21,6 +21,9 @@ type chatRequest struct {
 	Messages            []chatMessage   `json:"messages"`
 	MaxTokens           int64           `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int64           `json:"max_completion_tokens,omitempty"`
+	Effort              string          `json:"reasoning_effort,omitempty"`
+	Reasoning           *reasoningField `json:"reasoning,omitempty"` // OpenRouter's
+	Temperature         *float64        `json:"temperature,omitempty"`
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	Tools               []tool          `json:"tools,omitempty"`
 	Stream              bool            `json:"stream,omitempty"`
@@ -61,6 +64,10 @@ type responseFormat struct {
 	} `json:"json_schema"`
 }
 
+type reasoningField struct {
+	Effort string `json:"effort"`
+}
+
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
@@ -89,6 +96,12 @@ func (c *chat) maxTokens(task *audit.ReviewTask) int64 {
 // tokens, without what the server turned down so far.
 func (c *chat) request(maxTokens int64, messages ...chatMessage) *chatRequest {
 	r := &chatRequest{Model: c.config.Model.ID, Messages: messages, Stream: !c.unstreamed.Load(), timeout: c.config.Timeout}
+	s := c.config.Model.Settings
+	if r.Temperature = s.Temperature; s.Effort != "" && c.config.Provider == "openrouter" {
+		r.Reasoning = &reasoningField{s.Effort}
+	} else {
+		r.Effort = s.Effort
+	}
 	// OpenAI's newer models take max_completion_tokens alone, most other servers
 	// know max_tokens alone.
 	if (c.config.Provider == "openai") != c.otherLimit.Load() {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -401,8 +402,12 @@ func TestChatKeepsItsSecrets(t *testing.T) {
 
 func TestDirectory(t *testing.T) {
 	env := map[string]string{"OPENROUTER_API_KEY": "k1", "OPENAI_API_KEY": "k2"}
-	d := auditor.Directory{Getenv: func(n string) string { return env[n] },
-		Models:   []audit.Model{{Name: "small", Provider: "openrouter", ID: "maker/small", In: 1, Out: 1, Priced: true}},
+	row := audit.Pos{File: "models.md", Line: 1}
+	d := auditor.Directory{Getenv: func(n string) string { return env[n] }, Budget: math.Inf(1),
+		Models: []audit.Model{{Name: "small", Provider: "openrouter", ID: "maker/small", In: 1, Out: 1, Priced: true, Pos: row},
+			{Name: "big", Provider: "maker", ID: "big-1", Aliases: []string{"big.1"}, In: 1, Out: 1, Priced: true, Pos: row},
+			{Name: "big-high", Provider: "openai", ID: "big-1", Priced: true, Pos: row,
+				Settings: audit.ModelSettings{Effort: "high", API: "responses", MaxTokens: 4000}}},
 		Auditors: []audit.AuditorEntry{{Name: "my-agent", Kind: "agent", Command: "cat"}, {Name: "own-static", Kind: "static"}}}
 	type described interface {
 		Provider() string
@@ -417,6 +422,8 @@ func TestDirectory(t *testing.T) {
 		{"openrouter:maker/small", "openrouter", "maker/small at openrouter.ai", true},
 		{"maker/unknown:free", "openrouter", "maker/unknown:free at openrouter.ai", false},
 		{"openai:gpt-x", "openai", "gpt-x at api.openai.com", false},
+		{"openrouter:maker/big.1", "openrouter", "maker/big.1 at openrouter.ai", true},
+		{"big-high", "openai", "big-1 at api.openai.com max_tokens 4000 effort=high api=responses", true},
 		{"ollama:qwen:7b", "ollama", "qwen:7b at localhost:11434", true},
 		{"my-agent", "", "cat", true},
 	} {
@@ -438,14 +445,21 @@ func TestDirectory(t *testing.T) {
 	require.ErrorContains(t, err, "ANTHROPIC_API_KEY is not set: put it into .env")
 	delete(env, "OPENROUTER_API_KEY")
 	_, err = d.Reviewer("my-agnet")
-	require.ErrorContains(t, err, "neither fixtures/auditors.md nor fixtures/models.md names my-agnet, and as a model of OpenRouter's: my-agnet: OPENROUTER_API_KEY is not set: ")
+	require.ErrorContains(t, err, "my-agnet is neither a section of fixtures/auditors.md nor a row of fixtures/models.md: expected")
+	require.ErrorContains(t, err, "| my-agnet | openrouter | maker/my-agnet |")
 	_, err = d.Reviewer("small")
-	require.NotContains(t, err.Error(), "neither", "models.md names it")
+	require.ErrorContains(t, err, "OPENROUTER_API_KEY is not set")
+	for _, budget := range []float64{0, 5} {
+		limited := d
+		limited.Budget = budget
+		_, err = limited.Reviewer("openai:gpt-x")
+		require.ErrorContains(t, err, "no price is known for openai:gpt-x, so no budget can hold: add a row to fixtures/models.md, like\n| openai:gpt-x | openai | gpt-x |")
+	}
 	_, err = d.Reviewer(" ")
 	require.ErrorContains(t, err, "no reviewer named")
 	for _, name := range []string{"azure:gpt-4o", "vertex:google/gemini", "bedrock:claude"} {
 		_, err = d.Reviewer(name)
-		require.ErrorContains(t, err, `is no provider: expected openrouter, openai, anthropic or ollama before the colon; every other is asked by ASSAY_BASE_URL`)
+		require.ErrorContains(t, err, `is no provider: expected openrouter, openai, anthropic, google, ollama or own before the colon; every other is asked by ASSAY_BASE_URL`)
 	}
 	_, err = d.Reviewer("openai:")
 	require.ErrorContains(t, err, "openai: names no model")
@@ -459,6 +473,8 @@ func TestDirectory(t *testing.T) {
 		_, err = r.Review(context.Background(), task)
 		require.NoError(t, err)
 	}
+	_, err = d.Reviewer("big-high")
+	require.NoError(t, err)
 	env["ASSAY_API_KEY"] = "own"
 	r, err := d.Reviewer("small")
 	require.NoError(t, err)

@@ -258,7 +258,8 @@ func (d Directory) examineModel(ctx context.Context, name string) []Check {
 	m := a.(*modelAuditor)
 	c := m.chat
 	u, _ := url.Parse(c.BaseURL) // newModel has read it
-	checks := []Check{{"model", false, fmt.Sprintf("%s at %s, told the prompt %s", c.Model.ID, u.Redacted(), m.entry.Prompt[0])}}
+	checks := []Check{{"model", false, fmt.Sprintf("%s at %s%s, told the prompt %s", c.Model.ID,
+		u.Redacted(), stated(c.Model.Settings), m.entry.Prompt[0])}}
 	if c.Model.Priced {
 		checks = append(checks, Check{"price", false, fmt.Sprintf("%g and %g USD per million tokens in and out", c.Model.In, c.Model.Out)})
 	} else {

@@ -57,7 +57,7 @@ func newModel(entry audit.AuditorEntry, c ChatConfig, prompt string, budget floa
 	entry.Timeout = cmp.Or(entry.Timeout, DefaultAuditTimeout)
 	c.Name, c.MaxTokens = entry.Name, min(maxTurnTokens, l.Context/4)
 	if !c.Model.Priced && !math.IsInf(budget, 1) {
-		return nil, fmt.Errorf("%s: no price is known for it, so no budget can hold: add the price to fixtures/models.md, or run with -budget none", entry.Name)
+		return nil, noPrice(c.Model)
 	}
 	if _, err := newChat(c); err != nil {
 		return nil, err
@@ -73,8 +73,9 @@ func (m *modelAuditor) Name() string { return m.entry.Name }
 func (m *modelAuditor) Settings() string {
 	u, _ := url.Parse(m.chat.BaseURL)
 	l := m.entry.Limits
-	return fmt.Sprintf("%s: %s at %s, turns %d, tokens %d, USD %g, context %d, told %.12s",
-		modelVersion, m.chat.Model.ID, u.Host, l.Turns, l.Tokens, l.USD, l.Context, m.PromptHash())
+	return fmt.Sprintf("%s: %s at %s%s, turns %d, tokens %d, USD %g, context %d, told %.12s",
+		modelVersion, m.chat.Model.ID, u.Host, stated(m.chat.Model.Settings),
+		l.Turns, l.Tokens, l.USD, l.Context, m.PromptHash())
 }
 
 // PromptHash gives the hash of what the model is told, as [PromptHash] does for

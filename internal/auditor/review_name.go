@@ -3,6 +3,7 @@ package auditor
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,17 +13,22 @@ import (
 
 type provider struct {
 	name, baseURL, keyName string
-	free                   bool // runs on this machine
+	api                    string // chat, responses or messages, where a model's row states none
 }
 
-// Anthropic is asked by its OpenAI-compatible endpoint: it takes max_tokens and
-// ignores the schema, which is all that a review needs.
+// providers are those that a row of models.md may name. The address of own is that of
+// ASSAY_BASE_URL; ollama runs on this machine and is free.
 var providers = map[string]provider{
-	"openrouter": {"openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", false},
-	"openai":     {"openai", "https://api.openai.com/v1", "OPENAI_API_KEY", false},
-	"anthropic":  {"anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", false},
-	"ollama":     {"ollama", "http://localhost:11434/v1", "", true},
+	"openrouter": {"openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "chat"},
+	"openai":     {"openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "chat"},
+	"anthropic":  {"anthropic", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "messages"},
+	"google": {"google", "https://generativelanguage.googleapis.com/v1beta/openai",
+		"GEMINI_API_KEY", "chat"},
+	"ollama": {"ollama", "http://localhost:11434/v1", "", "chat"},
+	"own":    {"own", "", "ASSAY_API_KEY", "chat"},
 }
+
+const providerNames = "openrouter, openai, anthropic, google, ollama or own"
 
 // A Directory is where the name of a reviewer or an auditor is looked up.
 type Directory struct {
@@ -34,12 +40,12 @@ type Directory struct {
 	Budget   float64                           // USD that one audit by a model may cost; +Inf for no limit
 }
 
-// Reviewer finds a reviewer by name: one of Given, "static", a control, a name of auditors.md, a name of
-// models.md, or provider:model. Any other name is taken as an ID of OpenRouter's.
+// Reviewer returns the reviewer of a name: one of Given, "static", a control, a name of
+// auditors.md or models.md, provider:model, or an ID of OpenRouter's like maker/model.
 //
-// With ASSAY_BASE_URL the model is asked there instead, by the name as it was
-// given (less "provider:"), with the key in ASSAY_API_KEY if there is one:
-// providers' keys are sent to the providers alone.
+// With ASSAY_BASE_URL the model is asked there instead, with the key in ASSAY_API_KEY if
+// there is one: providers' keys are sent to the providers alone. It is asked by the ID of
+// its row, and by its name where it has none or the row's ID is OpenRouter's.
 func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
@@ -66,10 +72,10 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 		}
 	}
 	c, err := d.chat(model)
+	if err == nil && !c.Model.Priced && !math.IsInf(d.Budget, 1) {
+		err = noPrice(c.Model)
+	}
 	if err != nil {
-		if c.Provider == "openrouter" && c.Model.ID == name && c.Model.Pos.File == "" {
-			err = fmt.Errorf("neither fixtures/auditors.md nor fixtures/models.md names %s, and as a model of OpenRouter's: %w", name, err)
-		}
 		return nil, err
 	}
 	c.Name = name
@@ -150,59 +156,108 @@ func (d Directory) Variables(name string) []string {
 	return names
 }
 
-// CheckProvider tells what is wrong with the provider that a line of models.md names.
+// CheckProvider reports what is wrong with the provider and the API of a row of models.md.
 func CheckProvider(m audit.Model) error {
-	if _, known := providers[m.Provider]; known {
-		return nil
+	if _, known := providers[m.Provider]; !known {
+		return fmt.Errorf("%s: the provider is %q: expected %s, which is the server that "+
+			"ASSAY_BASE_URL names (docs/providers.md)", m.Pos, m.Provider, providerNames)
 	}
-	return fmt.Errorf("%s: the provider is %q: expected openrouter, openai, anthropic or ollama; every other is asked by ASSAY_BASE_URL (docs/providers.md)", m.Pos, m.Provider)
+	return nil
 }
 
+// noPrice returns the error for a model whose price nobody has stated.
+func noPrice(m audit.Model) error {
+	if m.Pos.File != "" {
+		return fmt.Errorf("%s: no price is known for %s, so no budget can hold: expected USD per "+
+			"million tokens under In and Out, or -budget none", m.Pos, m.Name)
+	}
+	return fmt.Errorf("no price is known for %s, so no budget can hold: add a row to "+
+		"fixtures/models.md, like\n| %s | %s | %s | 0.50 | 1.50 | | 2026-11-24 | | | its price list |\n"+
+		"or run with -budget none", m.Name, m.Name, m.Provider, m.ID)
+}
+
+// row returns the row of a model: by its name, or by provider and ID. An ID of OpenRouter's
+// without a row has the prices of its maker's row, which OpenRouter passes on.
+func (d Directory) row(name, provider, id string) audit.Model {
+	for _, m := range d.Models {
+		if m.Name == name || m.Provider == provider && m.ID == id {
+			return m
+		}
+	}
+	found := audit.Model{Name: name, Provider: provider, ID: id}
+	if maker, own, ok := strings.Cut(id, "/"); ok && provider == "openrouter" {
+		for _, m := range d.Models {
+			if m.Provider == maker && (m.ID == own || slices.Contains(m.Aliases, own)) {
+				found.In, found.Out, found.Cached, found.Priced = m.In, m.Out, m.Cached, m.Priced
+				found.Aliases = append(m.Aliases, m.ID)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// chat returns how the model of a name is asked.
 func (d Directory) chat(name string) (ChatConfig, error) {
 	p, id := providers["openrouter"], name
-	c := ChatConfig{Name: name}
-	if before, after, ok := strings.Cut(name, ":"); ok {
-		if named, known := providers[before]; known {
-			p, id = named, after
-		}
+	before, after, prefixed := strings.Cut(name, ":")
+	if named, known := providers[before]; prefixed && known {
+		p, id = named, after
+	} else {
+		prefixed = false
 	}
-	c.Model = audit.Model{Name: name, Provider: p.name, ID: id}
-	// A line of models.md is found by its name, or by provider and ID.
-	for _, m := range d.Models {
-		if m.Name == name || m.Provider == p.name && m.ID == id {
-			c.Model = m
-			break
-		}
-	}
-	if err := CheckProvider(c.Model); err != nil {
-		return c, err
-	}
-	switch before, _, ok := strings.Cut(id, ":"); {
+	c := ChatConfig{Name: name, Model: d.row(name, p.name, id)}
+	base := d.Getenv("ASSAY_BASE_URL")
+	maker, _, variant := strings.Cut(id, ":")
+	switch listed := c.Model.Pos.File != "" || c.Model.Priced; {
 	case id == "":
 		return c, fmt.Errorf("%s names no model: expected one after the colon, like %sNAME", name, name)
-	case ok && p.name == "openrouter" && c.Model.Pos.File == "" && !strings.Contains(before, "/") && d.Getenv("ASSAY_BASE_URL") == "": // its IDs are owner/model:variant
-		return c, fmt.Errorf("%s: %q is no provider: expected openrouter, openai, anthropic or ollama before the colon; every other is asked by ASSAY_BASE_URL and ASSAY_API_KEY, its model named without a prefix (docs/providers.md: Azure, Bedrock, Vertex, Gemini)", name, before)
+	case listed:
+		if err := CheckProvider(c.Model); err != nil {
+			return c, err
+		}
+	case prefixed || base != "" || strings.Contains(maker, "/"):
+	case variant:
+		return c, fmt.Errorf("%s: %q is no provider: expected %s before the colon; every other is "+
+			"asked by ASSAY_BASE_URL and ASSAY_API_KEY, its model named without a prefix "+
+			"(docs/providers.md: Azure, Bedrock, Vertex)", name, maker, providerNames)
+	default:
+		return c, fmt.Errorf("%s is neither a section of fixtures/auditors.md nor a row of "+
+			"fixtures/models.md: expected a name of theirs, provider:model (openai:gpt-6-sol), an ID "+
+			"of OpenRouter's (maker/model), or a new row, like\n"+
+			"| %s | openrouter | maker/%s | 0.50 | 1.50 | | 2026-11-24 | | | its price list |", name, name, name)
 	}
 	p = providers[c.Model.Provider]
 	c.Provider, c.BaseURL, c.KeyName = p.name, p.baseURL, p.keyName
-	if base := d.Getenv("ASSAY_BASE_URL"); base != "" {
+	c.Model.Settings.API = cmp.Or(c.Model.Settings.API, p.api)
+	switch {
+	case base != "":
 		u, err := url.Parse(base)
 		if err != nil || u.Host == "" {
-			return c, fmt.Errorf("ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1", withoutPassword(base))
+			return c, fmt.Errorf("ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1",
+				withoutPassword(base))
 		}
-		c.Provider, c.BaseURL, c.KeyName, c.Model.ID = u.Host, base, "ASSAY_API_KEY", id
+		c.Provider, c.BaseURL, c.KeyName = u.Host, base, providers["own"].keyName
+		if c.Model.Pos.File == "" {
+			c.Model.Provider = providers["own"].name
+		}
+		if p.name == "openrouter" || c.Model.Pos.File == "" {
+			c.Model.ID = id
+		}
 		c.Key = d.Getenv(c.KeyName)
-		return c, nil
-	}
-	if p.free {
+	case p.name == "own":
+		return c, fmt.Errorf("%s: %s is asked on a server of your own: set ASSAY_BASE_URL to its "+
+			"address, like http://localhost:8000/v1", c.Model.Pos, name)
+	case p.name == "ollama":
 		c.Model.Priced = true
 		if h := d.Getenv("OLLAMA_HOST"); h != "" {
 			c.BaseURL = ollama(h)
 		}
-		return c, nil
-	}
-	if c.Key = d.Getenv(c.KeyName); c.Key == "" {
-		return c, fmt.Errorf("%s: %s is not set: put it into .env, or name another reviewer (static needs none)", name, c.KeyName)
+	default:
+		if c.Key = d.Getenv(c.KeyName); c.Key == "" {
+			return c, fmt.Errorf("%s: %s is not set: put it into .env, or name another reviewer "+
+				"(static needs none)", name, c.KeyName)
+		}
 	}
 	return c, nil
 }
