@@ -34,9 +34,10 @@ import (
 // is but the proxy's listener. A program that nothing confines is asked to use it.
 type proxy struct {
 	network    audit.Network
-	provider   *url.URL // nil: it knows no provider
-	token, key string   // both empty where no key is set
-	address    string   // as the program sees it
+	provider   *url.URL  // nil: it knows no provider
+	token, key string    // both empty where no key is set
+	scrubber   *scrubber // nil where the key is none, or too short to be looked for
+	address    string    // as the program sees it
 	listener   net.Listener
 	server     *http.Server
 	transport  *http.Transport
@@ -82,6 +83,9 @@ func newProxy(n audit.Network, confined bool) (*proxy, error) {
 		}
 		if p.provider, p.key = u, os.Getenv(n.Key); p.key != "" {
 			p.token = "assay-" + rand.Text()
+			if len(p.key) >= leastKey {
+				p.scrubber = newScrubber(p.key, p.token)
+			}
 		}
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
@@ -235,35 +239,85 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forward asks in the program's place. Where there is a key, it stands in the
-// place of the token, wherever the program put that.
+// keyHeaders are the headers in which a provider takes its key, and ?key= is the parameter.
+var keyHeaders = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
+
+// misplaced names the part of a request that holds the token and is not made for keys; ""
+// where there is none. What a provider is sent there it may answer with.
+func (p *proxy) misplaced(r *http.Request) string {
+	for name, values := range r.Header {
+		text := strings.ToLower(name + strings.Join(values, " "))
+		if strings.Contains(text, strings.ToLower(p.token)) && !slices.Contains(keyHeaders, name) {
+			return "the header " + name
+		}
+	}
+	for part := range strings.SplitSeq(r.URL.RawQuery, "&") {
+		if strings.Contains(part, p.token) && part != "key="+p.token {
+			return "a parameter other than key"
+		}
+	}
+	if strings.Contains(r.URL.Path, p.token) {
+		return "the path"
+	}
+	return ""
+}
+
+// forward asks in the program's place. Where there is a key, it replaces the token where
+// providers take keys, and the token replaces it in all that comes back.
 func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key string) {
+	if key != "" {
+		why := ""
+		if at := p.misplaced(r); at != "" {
+			why = fmt.Sprintf("%s holds the token: expected it in %s or ?key=", at, strings.Join(keyHeaders, ", "))
+		} else if r.Header.Get("Upgrade") != "" {
+			why = "an upgraded connection cannot be searched for the key: expected plain requests"
+		}
+		if why != "" {
+			refuse(w, fmt.Errorf("the request is %w: %s", errKept, why))
+			return
+		}
+	}
+	scrub := p.scrubber
+	if key == "" {
+		scrub = nil
+	}
 	reverse := httputil.ReverseProxy{Transport: p.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.Host = to.Scheme, to.Host, to.Host
+			out := pr.Out
+			out.URL.Scheme, out.URL.Host, out.Host = to.Scheme, to.Host, to.Host
 			if key == "" {
 				return
 			}
-			pr.Out.URL.RawQuery = strings.ReplaceAll(pr.Out.URL.RawQuery, p.token, url.QueryEscape(key))
-			for _, values := range pr.Out.Header {
-				for i := range values {
-					values[i] = strings.ReplaceAll(values[i], p.token, key)
+			out.URL.RawQuery = strings.ReplaceAll(out.URL.RawQuery, p.token, url.QueryEscape(key))
+			for _, name := range keyHeaders {
+				for i, value := range out.Header[name] {
+					out.Header[name][i] = strings.ReplaceAll(value, p.token, key)
 				}
 			}
+			out.Header.Set("Accept-Encoding", "identity")
+			out.Header.Del("Range") // a key could come in two parts
 		},
 		ModifyResponse: func(r *http.Response) error {
-			if len(key) < leastKey {
+			if scrub == nil {
 				return nil
 			}
-			back := strings.NewReplacer(key, p.token, url.QueryEscape(key), p.token)
-			for _, values := range r.Header { // such as an address that it leads to
-				for i := range values {
-					values[i] = back.Replace(values[i])
-				}
+			if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+				return fmt.Errorf("the provider answers in the coding %q, in which the key cannot be searched for: expected none", coding)
 			}
+			scrub.headers(r.Header)
+			if r.Request.Method != http.MethodHead {
+				r.Header.Del("Content-Length")
+				r.ContentLength = -1
+			}
+			r.Body = &scrubbedBody{scrubber: scrub, answer: r, body: r.Body}
 			return nil
 		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { refuse(w, err) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			if scrub != nil && !errors.Is(err, errKept) {
+				err = errors.New(scrub.text(err.Error()))
+			}
+			refuse(w, err)
+		},
 	}
 	reverse.ServeHTTP(w, r)
 }
