@@ -46,6 +46,7 @@ type cli struct {
 	Work     workCmd       `cmd:"" help:"Be a worker: carry out what was enqueued, here."`
 	Merge    suite.Merge   `cmd:"" help:"Join the results of a run's shards and judge the whole."`
 	Lint     lintCmd       `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
+	Fixes    fixesCmd      `cmd:"" help:"Make a benchmark of your own security fixes."`
 	Plant    plantCmd      `cmd:"" help:"Draw a planted project: its source, and its key beside it."`
 	Doctor   doctorCmd     `cmd:"" help:"Say what an auditor would miss here: programs, version, key, skill, network, sandbox."`
 	Scan     scanCmd       `cmd:"" help:"Audit a folder with the embedded analyser."`

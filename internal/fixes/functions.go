@@ -1,0 +1,190 @@
+package fixes
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/audit"
+)
+
+// A function is a function of a file, as universal-ctags sees it.
+type function struct {
+	name, scope string // name is "" for one that has none
+	lines       audit.Range
+}
+
+var errNoCtags = errors.New("universal-ctags is not installed, and it finds the bounds of functions: " +
+	"install the package universal-ctags")
+
+// functionKinds are the kinds of ctags that are functions in some language; the others are
+// one where their line says so.
+var functionKinds = strings.Fields(`function func method member subroutine singletonMethod constructor
+	procedure sub getter setter generator operator macro`)
+
+var (
+	// A name that is given a function: const f = async (a) => {, x.f = function, var f = func(.
+	lambda = regexp.MustCompile(`[=:]\s*(async\s+)?(function\b|func\s*\(|(<[^=]*>)?\([^;]*=>|\w+\s*=>|\([^)]*\)\s*->)`)
+	// At the top of a file, also one that is wrapped: var f = handle(func(
+	wrapped   = regexp.MustCompile(`^\w.*[=:]\s*[\w.]+\((async\s+)?(function\b|func\s*\(|\([^;]*=>|\w+\s*=>)`)
+	anonymous = regexp.MustCompile(`^(AnonymousFunction|__anon|anonymous)[0-9a-f]*`)
+)
+
+// isLambda reports whether a name is given a function on a line, counted from 1, and those
+// that its parameters take.
+func isLambda(lines []string, line int) bool {
+	text := ""
+	for _, l := range lines[line-1 : min(len(lines), line+12)] {
+		text += " " + strings.TrimSpace(l)
+		if strings.Contains(l, "=>") || strings.HasSuffix(l, "{") || strings.HasSuffix(l, ";") {
+			break
+		}
+	}
+	first := lines[line-1]
+	if first != "" && first[0] != ' ' && first[0] != '\t' && wrapped.MatchString(text[1:]) {
+		return true
+	}
+	at := lambda.FindStringIndex(text)
+	return at != nil && at[0] <= len(strings.TrimSpace(first))
+}
+
+// functionsOf returns the functions of files, given as text by path. Each text is parsed once.
+func (r *Repository) functionsOf(ctx context.Context, files map[string]string) (map[string][]function, error) {
+	found, missing := map[string][]function{}, map[string]string{}
+	for file, text := range files {
+		if fs, ok := r.parsed[path.Ext(file)+text]; ok {
+			found[file] = fs
+		} else {
+			missing[file] = text
+		}
+	}
+	parsed, err := functionsOf(ctx, missing)
+	for file, text := range missing {
+		found[file], r.parsed[path.Ext(file)+text] = parsed[file], parsed[file]
+	}
+	return found, err
+}
+
+func functionsOf(ctx context.Context, files map[string]string) (map[string][]function, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	dir, err := os.MkdirTemp("", "assay-ctags")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	var list strings.Builder
+	names := map[string]string{} // file in dir -> path
+	for file, text := range files {
+		name := fmt.Sprintf("%d%s", len(names), path.Ext(file))
+		names[name] = file
+		list.WriteString(name + "\n")
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.CommandContext(ctx, "ctags", "--options=NONE", "--output-format=json",
+		"--fields=+neKs", "-f", "-", "-L", "-")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(list.String())
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, errNoCtags
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ctags: %w: expected universal-ctags with JSON output", err)
+	}
+	found := map[string][]function{}
+	for line := range bytes.Lines(out) {
+		var tag struct {
+			Type  string `json:"_type"`
+			Name  string
+			Path  string
+			Kind  string
+			Scope string
+			Line  int
+			End   int
+		}
+		if json.Unmarshal(line, &tag) != nil || tag.Type != "tag" || tag.Line < 1 {
+			continue
+		}
+		file := names[tag.Path]
+		lines := splitLines(files[file])
+		if tag.Line > len(lines) {
+			continue
+		}
+		if !slices.Contains(functionKinds, tag.Kind) && (tag.Kind == "class" || !isLambda(lines, tag.Line)) {
+			continue
+		}
+		f := function{tag.Name, tag.Scope, audit.Range{Start: tag.Line, End: tag.End}}
+		if anonymous.MatchString(f.name) {
+			f.name = ""
+		}
+		if f.lines.End < f.lines.Start {
+			f.lines.End = endOf(lines, tag.Line)
+		}
+		for f.lines.Start > 1 && decorator.MatchString(lines[f.lines.Start-2]) {
+			f.lines.Start--
+		}
+		found[file] = append(found[file], f)
+	}
+	for _, fs := range found {
+		slices.SortFunc(fs, func(a, b function) int { return a.lines.Start - b.lines.Start })
+	}
+	return found, nil
+}
+
+var decorator = regexp.MustCompile(`^\s*(@[A-Za-z]|#\[|\[[A-Z]\w*[\](])`)
+
+// endOf returns the last line of a function whose end ctags does not know: the closing line
+// that is indented no deeper than its first one.
+func endOf(lines []string, start int) int {
+	indent := func(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
+	base, opened := indent(lines[start-1]), false
+	for i := start - 1; i < len(lines); i++ {
+		text := strings.TrimSpace(lines[i])
+		deeper := text == "" || indent(lines[i]) > base
+		switch {
+		case i >= start && !deeper && closing.MatchString(text) && !strings.HasSuffix(text, "{"):
+			if !opened && indent(lines[i]) < base {
+				return max(i, start)
+			}
+			return i + 1
+		case i >= start && !deeper && !opened && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, ")"):
+			return max(i, start) // no body in braces: it ends above
+		}
+		opened = opened || strings.HasSuffix(text, "{") || opener.MatchString(text)
+		if i == start-1 && opened && strings.Count(text, "{") > 0 &&
+			strings.Count(text, "{") == strings.Count(text, "}") {
+			return start
+		}
+	}
+	return len(lines)
+}
+
+var (
+	closing = regexp.MustCompile(`^([})\]]|end\b)`)
+	opener  = regexp.MustCompile(`\{|\bdo$|^(local )?function\b|^def\b`)
+)
+
+// innermost returns the function that holds a line: the innermost one that has a name, else
+// the innermost; nil for none.
+func innermost(fs []function, line int) (found *function) {
+	for i := range fs {
+		f := &fs[i]
+		if f.lines.Start <= line && line <= f.lines.End &&
+			(found == nil || f.name != "" || found.name == "") {
+			found = f
+		}
+	}
+	return found
+}
