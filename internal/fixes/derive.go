@@ -216,8 +216,8 @@ func (d *Derivation) functionOf(h *Hunk) *function {
 			continue
 		}
 		now := innermost(d.new.functions[h.newFile], h.New+i)
-		if now == nil || d.isNew(now, h) {
-			continue
+		if now == nil || h.New <= now.at && now.at < h.New+len(h.Added) {
+			continue // none, or a new one
 		}
 		at := slices.IndexFunc(old, func(f function) bool {
 			return f.name == now.name && f.scope == now.scope && f.lines.End >= h.Old-1
@@ -227,17 +227,6 @@ func (d *Derivation) functionOf(h *Hunk) *function {
 		}
 	}
 	return nil
-}
-
-// isNew reports whether a hunk adds the first line of a function that is no decorator.
-func (d *Derivation) isNew(f *function, h *Hunk) bool {
-	lines := splitLines(d.new.text[h.newFile])
-	for n := f.lines.Start; n <= f.lines.End && n <= len(lines); n++ {
-		if !decorator.MatchString(lines[n-1]) {
-			return h.New <= n && n < h.New+len(h.Added)
-		}
-	}
-	return false
 }
 
 // demote marks hunks that follow from another one: calls of a function whose signature
@@ -376,20 +365,7 @@ func withoutCalls(text, name string) (rest string, n int) {
 		n++
 		b.WriteString(text[:at[1]])
 		text = text[at[1]:]
-		depth, end := 1, len(text)
-		for i := range len(text) {
-			switch text[i] {
-			case '(':
-				depth++
-			case ')':
-				depth--
-			}
-			if depth == 0 {
-				end = i
-				break
-			}
-		}
-		text = text[end:]
+		text = text[closed(text):]
 	}
 }
 

@@ -19,8 +19,9 @@ import (
 
 // A function is a function of a file, as universal-ctags sees it.
 type function struct {
-	name, scope string // name is "" for one that has none
-	lines       audit.Range
+	name, scope string      // name is "" for one that has none
+	lines       audit.Range // with its decorators
+	at          int         // the line of its name
 }
 
 var errNoCtags = errors.New("universal-ctags is not installed, and it finds the bounds of functions: " +
@@ -32,29 +33,47 @@ var functionKinds = strings.Fields(`function func method member subroutine singl
 	procedure sub getter setter generator operator macro`)
 
 var (
-	// A name that is given a function: const f = async (a) => {, x.f = function, var f = func(.
-	lambda = regexp.MustCompile(`[=:]\s*(async\s+)?(function\b|func\s*\(|(<[^=]*>)?\([^;]*=>|\w+\s*=>|\([^)]*\)\s*->)`)
-	// At the top of a file, also one that is wrapped: var f = handle(func(
-	wrapped   = regexp.MustCompile(`^\w.*[=:]\s*[\w.]+\((async\s+)?(function\b|func\s*\(|\([^;]*=>|\w+\s*=>)`)
+	// What follows the name that is given a function, up to the parameters: const f = async (,
+	// x.f = function, var f = func(; at the top of a file it may be wrapped: var f = handle(func(
+	named     = regexp.MustCompile(`[=:]\s*(async\s+)?(function\b|func\s*\(|\w+\s*=>|(<.*>)?\()`)
+	wrapped   = regexp.MustCompile(`^\w.*[=:]\s*[\w.]+\((async\s+)?(function\b|func\s*\(|\w+\s*=>|\()`)
+	arrow     = regexp.MustCompile(`^\)\s*(:[^=;]*)?(=>|->)`)
 	anonymous = regexp.MustCompile(`^(AnonymousFunction|__anon|anonymous)[0-9a-f]*`)
 )
 
-// isLambda reports whether a name is given a function on a line, counted from 1, and those
-// that its parameters take.
+// isLambda reports whether a name is given a function on a line, counted from 1.
 func isLambda(lines []string, line int) bool {
-	text := ""
-	for _, l := range lines[line-1 : min(len(lines), line+12)] {
-		text += " " + strings.TrimSpace(l)
-		if strings.Contains(l, "=>") || strings.HasSuffix(l, "{") || strings.HasSuffix(l, ";") {
-			break
+	for _, start := range []*regexp.Regexp{wrapped, named} {
+		m := start.FindStringIndex(lines[line-1])
+		if m == nil {
+			continue
+		}
+		if head := lines[line-1][m[0]:m[1]]; !strings.HasSuffix(head, "(") || strings.Contains(head, "func") {
+			return true
+		}
+		text := strings.Join(append([]string{lines[line-1][m[1]:]}, lines[line:min(len(lines), line+25)]...), " ")
+		if arrow.MatchString(text[closed(text):]) {
+			return true
 		}
 	}
-	first := lines[line-1]
-	if first != "" && first[0] != ' ' && first[0] != '\t' && wrapped.MatchString(text[1:]) {
-		return true
+	return false
+}
+
+// closed returns where the bracket closes that is open before a text; its length if nowhere.
+func closed(text string) int {
+	depth := 1
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 {
+			return i
+		}
 	}
-	at := lambda.FindStringIndex(text)
-	return at != nil && at[0] <= len(strings.TrimSpace(first))
+	return len(text)
 }
 
 // functionsOf returns the functions of files, given as text by path. Each text is parsed once.
@@ -93,7 +112,7 @@ func functionsOf(ctx context.Context, files map[string]string) (map[string][]fun
 			return nil, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, "ctags", "--options=NONE", "--output-format=json",
+	cmd := exec.CommandContext(ctx, "ctags", "--options=NONE", "--output-format=json", "--sort=no",
 		"--fields=+neKs", "-f", "-", "-L", "-")
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(list.String())
 	out, err := cmd.Output()
@@ -122,10 +141,12 @@ func functionsOf(ctx context.Context, files map[string]string) (map[string][]fun
 		if tag.Line > len(lines) {
 			continue
 		}
-		if !slices.Contains(functionKinds, tag.Kind) && (tag.Kind == "class" || !isLambda(lines, tag.Line)) {
+		same := func(f function) bool { return f.at == tag.Line }
+		if !slices.Contains(functionKinds, tag.Kind) && (tag.Kind == "class" || !isLambda(lines, tag.Line) ||
+			slices.ContainsFunc(found[file], same)) { // a parameter of the one before
 			continue
 		}
-		f := function{tag.Name, tag.Scope, audit.Range{Start: tag.Line, End: tag.End}}
+		f := function{tag.Name, tag.Scope, audit.Range{Start: tag.Line, End: tag.End}, tag.Line}
 		if anonymous.MatchString(f.name) {
 			f.name = ""
 		}
