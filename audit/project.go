@@ -191,25 +191,26 @@ type Auditor interface {
 
 // An AuditRun is one run of an auditor, with everything that it left behind.
 type AuditRun struct {
-	Report     Report
-	Raw        []byte // the report as it came, up to the cap
-	Stderr     []byte // the tail, up to the cap
-	Stdout     []byte // what a program wrote there, where that is neither its report nor its events; the tail, up to the cap
-	Events     []byte // what it did, turn by turn, as JSON of its own kind; empty where it does not say
-	Command    []string
-	Version    string
-	Model      string // as served, where the agent says so; else as its section says; empty without one
-	ExitCode   int
-	Started    time.Time
-	Duration   time.Duration
-	PeakMemory int64 // bytes; 0 when it could not be measured
-	Usage      Usage
-	Exposed    string    // what it was not kept from while it ran; empty when it was confined
-	Confined   string    // by what it was held while it ran: sandbox, account, network, and how its limits were kept
-	Network    []Traffic // with whom it spoke, or tried to, through the proxy of its run
-	Invalid    string    // why the run proves nothing; empty when it counts
-	Whole      bool      // it ended by itself, and all that it wrote is here: reading that again may mend what could not be read
-	EndedEarly string    // why the run shows an early end: its report breaks off, or its model was stopped; empty when it shows none
+	Report      Report
+	Raw         []byte // the report as it came, up to the cap
+	Stderr      []byte // the tail, up to the cap
+	Stdout      []byte // what a program wrote there, where that is neither its report nor its events; the tail, up to the cap
+	Events      []byte // what it did, turn by turn, as JSON of its own kind; empty where it does not say
+	Command     []string
+	Version     string
+	Model       string // as served, where the agent says so; else as its section says; empty without one
+	Unconfirmed bool   // whether Model is the one that was asked, and nothing says who answered
+	ExitCode    int
+	Started     time.Time
+	Duration    time.Duration
+	PeakMemory  int64 // bytes; 0 when it could not be measured
+	Usage       Usage
+	Exposed     string    // what it was not kept from while it ran; empty when it was confined
+	Confined    string    // by what it was held while it ran: sandbox, account, network, and how its limits were kept
+	Network     []Traffic // with whom it spoke, or tried to, through the proxy of its run
+	Invalid     string    // why the run proves nothing; empty when it counts
+	Whole       bool      // it ended by itself, and all that it wrote is here: reading that again may mend what could not be read
+	EndedEarly  string    // why the run shows an early end: its report breaks off, or its model was stopped; empty when it shows none
 
 	// Of a run that failed, what is known of the provider's refusal.
 	HTTPStatus int           // as the auditor says; 0 where it says none

@@ -25,7 +25,7 @@ const maxEvents = 16 << 20
 // A command is an auditor that is a program: a tool, or an agent.
 type command struct{ program }
 
-// Command gives the auditor of a section of auditors.md.
+// Command returns the auditor of a section of auditors.md.
 func Command(entry audit.AuditorEntry) audit.Auditor { return &command{program{entry: entry}} }
 
 // Audit runs the command line in the export, confined where bubblewrap can do so
@@ -65,7 +65,8 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
-	run := audit.AuditRun{Raw: e.text, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, confined), Usage: e.said.Usage, Model: cmp.Or(e.said.Model, c.entry.Model),
+	run := audit.AuditRun{Raw: e.text, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, confined), Usage: e.said.Usage,
+		Model: cmp.Or(strings.Join(e.said.Served, ", "), c.asked(&e.said)), Unconfirmed: len(e.said.Served) == 0 && c.asked(&e.said) != "",
 		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network}
 	if missing != "" {
 		run.Exposed = box.Exposed(missing)
@@ -95,7 +96,8 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 		run.Invalid += outOfReach(e.Network)
 	}
 	run.Invalid = audit.OneLine(run.Invalid, 0)
-	if run.Invalid != "" && !e.TimedOut && e.Crossed == "" && ctx.Err() == nil {
+	final := c.unmeasured(&e.said) != "" // another attempt would ask for another answer
+	if run.Invalid != "" && !e.TimedOut && e.Crossed == "" && ctx.Err() == nil && !final {
 		c.worthRetry(&run, &e)
 	}
 	return run, nil
@@ -126,21 +128,39 @@ func (c *command) read(run *audit.AuditRun, e *ran) {
 		run.Invalid = e.unread
 	case e.Crossed == "": // else what it wrote until then is kept, and says nothing
 		var early string
-		run.Report, run.Invalid, early = readRun(&c.entry, e.text, &e.said)
+		run.Report, run.Invalid, early = readRun(&c.entry, e.text, &e.said, c.unmeasured(&e.said))
 		if !e.TimedOut && e.Cut == 0 {
 			run.EndedEarly = early
 		}
 	}
 }
 
-// readRun reads the report of a run, beside what its envelope says, which is empty
-// where there is none: why it proves nothing, and why it shows an early end.
-func readRun(entry *audit.AuditorEntry, raw []byte, env *events.Envelope) (rep audit.Report, invalid, early string) {
-	rep, invalid = readReport(entry.Name, raw, entry.Format, entry.Rules, box.Limits(entry.Limits).Findings)
-	if env.Failed != "" {
-		invalid = entry.Name + ": the agent says that its own run failed: " + audit.OneLine(env.Failed, messageLimit)
+// unmeasured returns why a run says nothing about the model and the command that its section
+// asks for.
+func (c *command) unmeasured(said *events.Outcome) string {
+	if m := promptCommand.FindStringSubmatch(c.entry.Command); m != nil {
+		if unknown := said.UnknownCommand(m[1]); unknown != "" {
+			return unknown + " is no command or skill that the agent knows, and went to the model as " +
+				"plain text: expected its folder where the command line names it"
+		}
 	}
-	return rep, invalid, cmp.Or(rep.CutShort, env.Stopped)
+	return said.Unmeasured(c.asked(said), c.aliases)
+}
+
+// promptCommand is a command line's prompt that begins with a slash command.
+var promptCommand = regexp.MustCompile(`\s(?:-p|--print|--prompt)[\s=]+["']?(/[A-Za-z][\w:.-]*)`)
+
+// readRun reads the report of a run whose agent said what it said, if it is one: why it proves
+// nothing, unmeasured before anything else, and why it shows an early end.
+func readRun(entry *audit.AuditorEntry, raw []byte, said *events.Outcome, unmeasured string) (rep audit.Report, invalid, early string) {
+	rep, invalid = readReport(entry.Name, raw, entry.Format, entry.Rules, box.Limits(entry.Limits).Findings)
+	switch {
+	case unmeasured != "":
+		invalid = entry.Name + ": " + unmeasured
+	case said.Failed != "":
+		invalid = entry.Name + ": the agent says that its own run failed: " + audit.OneLine(said.Failed, messageLimit)
+	}
+	return rep, invalid, cmp.Or(rep.CutShort, said.Stopped)
 }
 
 // Reread reads what a run wrote again, by its auditor's section as it stands now: the
@@ -148,11 +168,11 @@ func readRun(entry *audit.AuditorEntry, raw []byte, env *events.Envelope) (rep a
 // of itself, nil where it told nothing or not all is kept; report is what was its
 // report then, which stands where its section names a file, or there are no events.
 func Reread(entry audit.AuditorEntry, told, report []byte) (rep audit.Report, invalid, early string) {
-	env, wrapped := events.Unwrap(told)
+	said, wrapped := events.Read(told)
 	if wrapped && entry.Output == "" {
-		report = []byte(env.Report)
+		report = []byte(said.Report)
 	}
-	return readRun(&entry, report, &env)
+	return readRun(&entry, report, &said, said.Unmeasured("", nil))
 }
 
 // version asks the program for its version; what cannot be had is "unknown".

@@ -6,12 +6,13 @@ import (
 	"assay/internal/static"
 )
 
-// FromEntry gives the auditor of a section of auditors.md.
-func FromEntry(entry audit.AuditorEntry) audit.Auditor {
+// FromEntry returns the auditor of a section of auditors.md. The aliases are further names of
+// the model that the section asks.
+func FromEntry(entry audit.AuditorEntry, aliases ...string) audit.Auditor {
 	if entry.Kind == "static" {
 		return Static(findings.SARIF)
 	}
-	return Command(entry)
+	return &command{program{entry: entry, aliases: aliases}}
 }
 
 // RulesHash gives the hash of the rules that an auditor of ours brings along, ""

@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,8 +16,22 @@ import (
 // A program is a section of auditors.md whose command line is run: as an auditor, as a
 // reviewer, or to be asked for its version.
 type program struct {
-	entry audit.AuditorEntry
-	grace time.Duration // between TERM and KILL; 0 means box's
+	entry   audit.AuditorEntry
+	aliases []string      // of the model that it asks
+	grace   time.Duration // between TERM and KILL; 0 means box's
+}
+
+// asked returns the model that the section asks: by its row Model, which may name a variable,
+// or as the agent says. It is empty where neither says so.
+func (p *program) asked(said *events.Outcome) string {
+	return cmp.Or(askedModel(p.entry), said.Asked)
+}
+
+func askedModel(entry audit.AuditorEntry) string {
+	if name, ok := strings.CutPrefix(entry.Model, "$"); ok {
+		return os.Getenv(name)
+	}
+	return entry.Model
 }
 
 // Name is the section's.
@@ -31,7 +46,7 @@ func (p *program) process(b *box.Box, home *box.Home) box.Process {
 // before anything is read, cut or kept: a part of a secret is not found.
 type ran struct {
 	box.Exit
-	said    events.Envelope // by an agent, of its run
+	said    events.Outcome // by an agent, of its run
 	wrapped bool            // it said so
 	text    []byte          // its report or its answer
 	unread  string          // why that cannot be read
@@ -44,7 +59,7 @@ func (p *program) run(ctx context.Context, process box.Process, limit int64) (r 
 		return r, fmt.Errorf("%s: %s: %w", p.entry.Pos, p.entry.Name, err)
 	}
 	r.Stdout, r.Stderr = p.mask(r.Stdout), p.mask(r.Stderr)
-	r.said, r.wrapped = events.Unwrap(r.Stdout)
+	r.said, r.wrapped = events.Read(r.Stdout)
 	switch {
 	case p.entry.Output != "":
 		if r.text, err = process.Home.Read(p.entry.Output, limit); err != nil {

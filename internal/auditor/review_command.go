@@ -155,6 +155,9 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *r
 		why = fmt.Sprintf("exit status %d: %s", e.Code, e.LastWords())
 	case e.unread != "":
 		why = e.unread
+	case e.said.Refused != "":
+		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + audit.OneLine(e.said.Refused, messageLimit),
+			Raw: string(e.text), Attempts: []audit.Attempt{c.attempt(e)}}, nil
 	case e.said.Failed != "":
 		why = "the agent says that its own run failed: " + audit.OneLine(e.said.Failed, messageLimit)
 	default:
@@ -173,7 +176,7 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *r
 func (c *commandReviewer) attempt(e *ran) audit.Attempt {
 	a := audit.Attempt{Started: e.Started, Latency: e.Duration, Model: c.entry.Name, FinishReason: fmt.Sprint("exit ", e.Code)}
 	if e.wrapped {
-		a.Usage, a.Model = e.said.Usage, cmp.Or(e.said.Model, c.entry.Model, c.entry.Name)
+		a.Usage, a.Model = e.said.Usage, cmp.Or(e.said.Model(), askedModel(c.entry), c.entry.Name)
 		return a
 	}
 	a.Usage.Priced = true

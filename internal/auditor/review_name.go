@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/internal/events"
 )
 
 type provider struct {
@@ -89,7 +90,7 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 func (d Directory) Auditor(name string) (audit.Auditor, error) {
 	entry, listed := d.entry(name)
 	if listed && entry.Kind != "model" {
-		return FromEntry(entry), nil
+		return FromEntry(entry, d.aliases(askedModel(entry))...), nil
 	}
 	c, err := d.chat(cmp.Or(entry.Model, entry.Name))
 	if err != nil {
@@ -174,6 +175,17 @@ func noPrice(m audit.Model) error {
 	return fmt.Errorf("no price is known for %s, so no budget can hold: add a row to "+
 		"fixtures/models.md, like\n| %s | %s | %s | 0.50 | 1.50 | | 2026-11-24 | | | its price list |\n"+
 		"or run with -budget none", m.Name, m.Name, m.Provider, m.ID)
+}
+
+// aliases returns the other names that models.md lists for a model.
+func (d Directory) aliases(model string) (names []string) {
+	for _, m := range d.Models {
+		same := slices.Concat([]string{m.Name, m.ID}, m.Aliases)
+		if slices.ContainsFunc(same, func(name string) bool { return events.SameModel(model, name, nil) }) {
+			names = append(names, same...)
+		}
+	}
+	return names
 }
 
 // row returns the row of a model: by its name, or by provider and ID. An ID of OpenRouter's

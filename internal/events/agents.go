@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -16,16 +19,77 @@ import (
 func (r *reader) claude(kind string, e gjson.Result) {
 	switch kind {
 	case "system":
-		r.env.Model = cmp.Or(e.Get("model").Str, r.env.Model)
+		r.claudeSystem(e)
 	case "assistant", "user":
-		r.claudeMessage(kind, object(e, "message"))
+		m := object(e, "message")
+		if kind == "assistant" && e.Get("parent_tool_use_id").Str == "" { // else a subagent's
+			r.claudeServed(m)
+		}
+		r.claudeMessage(kind, m)
 	case "result":
 		r.claudeResult(e)
 	}
 }
 
+func (r *reader) claudeSystem(e gjson.Result) {
+	o, subtype := &r.outcome, e.Get("subtype").Str
+	switch subtype {
+	case "init":
+		o.Asked = cmp.Or(e.Get("model").Str, o.Asked)
+		r.qwen = e.Get("qwen_code_version").Exists()
+		for _, list := range []string{"skills", "slash_commands"} {
+			for _, name := range e.Get(list).Array() {
+				o.Skills = append(o.Skills, strings.TrimPrefix(name.Str, "/"))
+			}
+		}
+	case "model_refusal_fallback", "model_refusal_no_fallback":
+		o.Refused = strings.TrimSpace(e.Get("original_model").Str + " " +
+			reasons(e.Get("api_refusal_category").Str, e.Get("api_refusal_explanation").Str))
+		if other := e.Get("fallback_model").Str; other != "" {
+			o.Refused += ", and " + other + " answered in its place"
+		}
+		r.note(o.Refused)
+	case "api_retry":
+		r.note(fmt.Sprintf("attempt %s: %s %s", e.Get("attempt").Raw, e.Get("error_status").Raw,
+			e.Get("error").Str))
+	}
+}
+
+// reasons returns "(category: explanation)" of those that are stated.
+func reasons(stated ...string) string {
+	stated = slices.DeleteFunc(stated, func(s string) bool { return s == "" })
+	if len(stated) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(stated, ": ") + ")"
+}
+
+// claudeServed reads which model wrote a message: claude's result names the model that was
+// asked, and so do all of qwen's messages. A message of claude's own is <synthetic>.
+func (r *reader) claudeServed(m gjson.Result) {
+	o := &r.outcome
+	if model := m.Get("model").Str; model != "<synthetic>" && !r.qwen {
+		o.serves(model)
+	}
+	for _, block := range list(m.Get("content")) {
+		if block.Get("type").Str == "fallback" {
+			o.serves(block.Get("to.model").Str)
+		}
+	}
+	if m.Get("stop_reason").Str == "refusal" && o.Refused == "" {
+		d := m.Get("stop_details")
+		o.Refused = strings.TrimSpace(o.Asked + " " + reasons(d.Get("category").Str, d.Get("explanation").Str))
+	}
+}
+
+// claudeUsage reads the tokens of a message, or of a result. claude counts cached tokens beside
+// the others; qwen, which states the total, counts them among the others.
 func claudeUsage(e gjson.Result) audit.Usage {
-	return audit.Usage{TokensIn: tokens(e, "usage.input_tokens", "usage.cache_creation_input_tokens", "usage.cache_read_input_tokens"), TokensOut: tokens(e, "usage.output_tokens")}
+	u := audit.Usage{TokensIn: tokens(e, "usage.input_tokens"), TokensOut: tokens(e, "usage.output_tokens")}
+	if !e.Get("usage.total_tokens").Exists() {
+		u.TokensIn += tokens(e, "usage.cache_creation_input_tokens", "usage.cache_read_input_tokens")
+	}
+	return u
 }
 
 // claudeMessage reads a message, or a part of it: each block comes as an event of its
@@ -40,7 +104,7 @@ func (r *reader) claudeMessage(kind string, m gjson.Result) {
 			r.result(b.Get("tool_use_id").Str).answer(output, b.Get("is_error").Type == gjson.True && !nothing)
 		}
 	}
-	id, total := m.Get("id").Str, &r.env.Usage
+	id, total := m.Get("id").Str, &r.outcome.Usage
 	if kind == "user" || blocks == nil && id == "" {
 		return
 	}
@@ -66,20 +130,32 @@ func (r *reader) claudeMessage(kind string, m gjson.Result) {
 
 func (r *reader) claudeResult(e gjson.Result) {
 	r.answered = true
-	subtype, total := e.Get("subtype").Str, &r.env.Usage
-	r.env.Report = cmp.Or(e.Get("result").Str, r.env.Report)
-	r.env.Model = cmp.Or(names(e.Get("modelUsage")), r.env.Model)
+	o, subtype, models := &r.outcome, e.Get("subtype").Str, e.Get("modelUsage")
+	o.Report = cmp.Or(e.Get("result").Str, o.Report)
+	o.Asked = cmp.Or(o.Asked, names(models))
+	said := cmp.Or(e.Get("error.message").Str, e.Get("errors").Raw)
 	switch {
 	case subtype != "" && subtype != "success":
-		r.env.Failed = strings.TrimSpace(subtype + " " + e.Get("errors").Raw)
+		o.fails(subtype + " " + said)
 	case e.Get("is_error").Type == gjson.True:
-		r.env.Failed = cmp.Or(r.env.Report, e.Get("errors").Raw, "it does not say why")
+		o.fails(cmp.Or(o.Report, said, "it does not say why"))
+	case len(o.Served) == 0 && !r.qwen && o.Skills != nil && e.Get("num_turns").Raw == "0":
+		o.Unasked = audit.OneLine(o.Report, 300) // a command of claude's own, which failed
 	}
-	if stop := e.Get("stop_reason").Str; subtype == "error_max_turns" || stop == "max_tokens" {
-		r.env.Stopped = "its model was stopped: " + cmp.Or(strings.TrimPrefix(subtype, "success"), stop)
+	if stop := e.Get("stop_reason").Str; stop == "refusal" && o.Refused == "" {
+		o.Refused = o.Asked
+	} else if strings.HasPrefix(subtype, "error_max_") || stop == "max_tokens" {
+		o.Stopped = "its model was stopped: " + cmp.Or(strings.TrimPrefix(subtype, "success"), stop)
 	}
-	if e.Get("usage").IsObject() {
-		*total = claudeUsage(e)
+	total := &o.Usage
+	if used := claudeUsage(e); used != (audit.Usage{}) {
+		*total = used
+	} else if models.IsObject() { // at the end of its budget claude sums up by model alone
+		*total = audit.Usage{}
+		for _, m := range models.Map() {
+			total.TokensIn += tokens(m, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+			total.TokensOut += tokens(m, "outputTokens")
+		}
 	}
 	total.Turns = tokens(e, "num_turns")
 	cost := e.Get("total_cost_usd")
@@ -87,26 +163,35 @@ func (r *reader) claudeResult(e gjson.Result) {
 }
 
 func (r *reader) codex(kind string, e gjson.Result) {
-	total := &r.env.Usage
+	total := &r.outcome.Usage
 	switch kind {
 	case "item.completed":
 		r.codexItem(object(e, "item"))
 	case "turn.completed":
-		r.env.Failed = "" // a connection that broke and came back is told as an error too
+		r.outcome.Failed = "" // a connection that broke and came back is told as an error too
+		if !r.answered {
+			r.outcome.Refused = "codex ended its turn without a message, as it does where the model refuses"
+		}
 		total.Turns++
 		total.TokensIn += tokens(e, "usage.input_tokens") // cached ones among them
 		total.TokensOut += tokens(e, "usage.output_tokens")
-	case "error", "turn.failed":
-		r.env.Failed, r.answered = kind+" "+e.Get("error").Raw+e.Get("message").Raw, true
+	case "turn.failed":
+		r.outcome.fails(kind + " " + why(e, "error", "message"))
+		r.answered = true
+	case "error": // of a connection that may come back
+		r.outcome.Failed = kind + " " + why(e, "message", "error")
 	}
 }
+
+// reroute is how codex says that its server named another model in a header.
+var reroute = regexp.MustCompile(`^model rerouted: (\S+) -> (\S+)`)
 
 func (r *reader) codexItem(x gjson.Result) {
 	kind, id, failed := x.Get("type").Str, x.Get("id").Str, x.Get("status").Str == "failed"
 	switch kind {
 	case "agent_message":
-		r.env.Report, r.answered = x.Get("text").Str, true
-		r.next().Said += r.env.Report
+		r.outcome.Report, r.answered = x.Get("text").Str, true
+		r.next().Said += r.outcome.Report
 	case "reasoning":
 		r.next().Thought += x.Get("text").Str
 	case "command_execution":
@@ -129,13 +214,17 @@ func (r *reader) codexItem(x gjson.Result) {
 		r.call(id, kind, gjson.Parse(fmt.Sprintf(`{"query":%s}`, cmp.Or(x.Get("query").Raw, `""`))))
 	case "error":
 		r.note(x.Get("message").Str)
+		if m := reroute.FindStringSubmatch(x.Get("message").Str); m != nil {
+			r.outcome.Asked = m[1]
+			r.outcome.serves(m[2])
+		}
 	}
 }
 
 // gemini reads its one object, or an event of its stream. What it says there after it
 // used a tool, and to the end, is its answer.
 func (r *reader) gemini(kind string, e gjson.Result) {
-	total, failure := &r.env.Usage, e.Get("error").Raw
+	total, failure := &r.outcome.Usage, e.Get("error").Raw
 	if failure == "null" {
 		failure = ""
 	}
@@ -145,18 +234,21 @@ func (r *reader) gemini(kind string, e gjson.Result) {
 			return
 		}
 		r.answered = true
-		r.env.Report, r.env.Failed, r.env.Model = e.Get("response").Str, failure, names(e.Get("stats.models"))
+		r.outcome.Report, r.outcome.Failed = e.Get("response").Str, failure
+		r.geminiServed(e.Get("stats.models"), "tokens.candidates")
 		for _, m := range e.Get("stats.models").Map() {
 			total.Turns += tokens(m, "api.totalRequests")
 			total.TokensIn += tokens(m, "tokens.prompt")
 			total.TokensOut += tokens(m, "tokens.candidates", "tokens.thoughts")
 		}
 	case "init":
-		r.env.Model = e.Get("model").Str
+		r.outcome.Asked = e.Get("model").Str
+	case "error":
+		r.outcome.fails(why(e, "message", "error"))
 	case "tool_use":
 		r.call(e.Get("tool_id").Str, e.Get("tool_name").Str, e.Get("parameters"))
 	case "tool_result":
-		r.env.Report = ""
+		r.outcome.Report = ""
 		output, failed := e.Get("output").Str, e.Get("status").Str == "error"
 		if failed && output == "" {
 			output = why(e, "error")
@@ -164,26 +256,46 @@ func (r *reader) gemini(kind string, e gjson.Result) {
 		r.result(e.Get("tool_id").Str).answer(output, failed)
 	case "message": // a part of what it says
 		if e.Get("role").Str == "assistant" {
-			if r.env.Report == "" {
+			if r.outcome.Report == "" {
 				total.Turns++
 			}
 			text := words(e.Get("content"))
-			r.env.Report += text
+			r.outcome.Report += text
 			r.next().Said += text
 		}
 	case "result":
 		r.answered = true
-		if status := e.Get("status").Str; status != "success" {
-			r.env.Failed = status + " " + failure
+		if status := e.Get("status").Str; status == "success" {
+			r.outcome.Failed = ""
+		} else {
+			r.outcome.fails(status + " " + cmp.Or(failure, r.outcome.Failed))
 		}
 		total.TokensIn, total.TokensOut = tokens(e, "stats.input_tokens"), tokens(e, "stats.output_tokens")
-		r.env.Model = cmp.Or(names(e.Get("stats.models")), r.env.Model)
+		r.geminiServed(e.Get("stats.models"), "output_tokens")
+	}
+}
+
+// geminiServed reads which models answered. gemini asks small models on the side, so a model
+// that wrote less than a tenth has not answered.
+func (r *reader) geminiServed(models gjson.Result, written string) {
+	all := int64(0)
+	for _, m := range models.Map() {
+		all += tokens(m, written)
+	}
+	for _, name := range slices.Sorted(maps.Keys(models.Map())) {
+		if n := tokens(models.Map()[name], written); n > 0 && 10*n >= all {
+			r.outcome.serves(name)
+		}
 	}
 }
 
 func (r *reader) opencode(kind string, e gjson.Result) {
 	if kind == "error" {
-		r.env.Failed, r.answered = "error "+why(e, "error"), true
+		r.outcome.fails("error " + why(e, "error"))
+		if e.Get("error.name").Str == "ContentFilterError" {
+			r.outcome.Refused = why(e, "error")
+		}
+		r.answered = true
 	}
 	p := object(e, "part")
 	if p.Raw == "" {
@@ -194,9 +306,9 @@ func (r *reader) opencode(kind string, e gjson.Result) {
 	switch kind {
 	case "text":
 		if id != r.said || !r.answered {
-			r.env.Report, r.said = "", id
+			r.outcome.Report, r.said = "", id
 		}
-		r.env.Report, r.answered = r.env.Report+text, true
+		r.outcome.Report, r.answered = r.outcome.Report+text, true
 		t.Said += text
 	case "reasoning":
 		t.Thought += text
@@ -221,26 +333,33 @@ func (r *reader) opencodeStep(t *Turn, p gjson.Result) {
 	if cost := p.Get("cost"); cost.Type == gjson.Number && cost.Num >= 0 {
 		used.USD, used.Priced = cost.Num, cost.Num > 0 || used == audit.Usage{}
 	}
-	r.env.Stopped = ""
+	r.outcome.Stopped = ""
 	if p.Get("reason").Str == "length" {
-		r.env.Stopped = "its model was stopped at its limit of tokens"
+		r.outcome.Stopped = "its model was stopped at its limit of tokens"
 	}
-	for _, sum := range []*audit.Usage{&t.Usage, &r.env.Usage} {
+	for _, sum := range []*audit.Usage{&t.Usage, &r.outcome.Usage} {
 		sum.Priced = sum.Priced || *sum == audit.Usage{}
 		*sum = sum.Add(used)
 	}
-	r.env.Usage.Turns++
+	r.outcome.Usage.Turns++
 }
 
-// copilot reads an event; it tells neither tokens nor cost.
-func (r *reader) copilot(kind string, d, exit gjson.Result) {
+// copilot reads an event, or the usage file that a section's command line prints after them:
+// the events name neither tokens nor who answered.
+func (r *reader) copilot(kind string, e gjson.Result) {
+	d, o := object(e, "data"), &r.outcome
 	switch kind {
+	case "":
+		for _, m := range e.Get("modelMetrics").Map() {
+			o.Usage.TokensIn += tokens(m, "usage.inputTokens") // cached ones among them
+			o.Usage.TokensOut += tokens(m, "usage.outputTokens")
+		}
 	case "assistant.turn_start":
-		r.env.Usage.Turns++
+		o.Usage.Turns++
 		r.turn(d.Get("turnId").Str)
 	case "assistant.message":
-		r.env.Report, r.env.Model = d.Get("content").Str, cmp.Or(d.Get("model").Str, r.env.Model)
-		r.current().Said += r.env.Report
+		o.Report, o.Asked = d.Get("content").Str, cmp.Or(d.Get("model").Str, o.Asked)
+		r.current().Said += o.Report
 	case "tool.execution_start":
 		r.call(d.Get("toolCallId").Str, d.Get("toolName").Str, d.Get("arguments"))
 	case "tool.execution_complete":
@@ -250,13 +369,34 @@ func (r *reader) copilot(kind string, d, exit gjson.Result) {
 		}
 		r.result(d.Get("toolCallId").Str).answer(output, failed)
 	case "session.error":
-		r.env.Failed = d.Get("message").Str
-		r.note(r.env.Failed)
+		o.fails(d.Get("message").Str)
+		r.note(o.Failed)
 	case "result":
+		exit := e.Get("exitCode")
 		r.answered = r.answered || exit.Type == gjson.Number
 		if exit.Raw == "0" {
-			r.env.Failed = ""
+			o.Failed = ""
 		}
+	}
+}
+
+// kimi reads a chat message, which is a turn of its own. kimi names neither the model nor what
+// it used; its answer is the last message without calls.
+func (r *reader) kimi(m gjson.Result) {
+	switch m.Get("role").Str {
+	case "assistant":
+		r.outcome.Usage.Turns++
+		r.turn(fmt.Sprint("message ", r.outcome.Usage.Turns)).Said = words(m.Get("content"))
+		calls := list(m.Get("tool_calls"))
+		for _, c := range calls {
+			r.call(c.Get("id").Str, c.Get("function.name").Str, c.Get("function.arguments"))
+		}
+		r.answered = len(calls) == 0
+		if r.outcome.Report = ""; r.answered {
+			r.outcome.Report = words(m.Get("content"))
+		}
+	case "tool":
+		r.result(m.Get("tool_call_id").Str).answer(words(m.Get("content")), false)
 	}
 }
 

@@ -1,7 +1,8 @@
-// Package events reads what an agent prints of its own run: its last answer, what it
-// consumed, and its turns. It knows the JSON of claude (json and stream-json), codex
-// (exec --json), gemini (json and stream-json), opencode (run --format json) and copilot
-// (--output-format json), and the events of the models that Assay asks itself.
+// Package events reads what an agent prints of its own run: its last answer, which model
+// answered, what it consumed, and its turns. It knows the JSON of claude and qwen (json and
+// stream-json), codex (exec --json), gemini (json and stream-json), opencode (run --format
+// json), copilot (--output-format json) and kimi (--output-format stream-json), and the events
+// of the models that Assay asks itself.
 package events
 
 import (
@@ -14,44 +15,32 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
-
-	"assay/audit"
 )
 
-// An Envelope is what an agent's own JSON output holds beside its work.
-type Envelope struct {
-	Report  string // the agent's last answer
-	Model   string // as served; several joined by a comma; empty where the agent does not say
-	Failed  string // why the agent says that its run failed; empty when it does not
-	Stopped string // why its model was stopped before it had finished; empty where it was not
-	Usage   audit.Usage
-}
-
-// Unwrap takes an agent's answer out of what it prints, and what it says of its run. It
-// returns false for everything else, a report in JSON among it, and for output that
-// begins otherwise: a text report may quote such lines. An agent whose events came and
-// whose answer did not was cut off: its report is empty.
-//
-// TokensIn counts everything that the model read, cached or not.
-func Unwrap(out []byte) (Envelope, bool) {
+// Read returns the outcome of a run by what the agent printed. It returns false for output that
+// is no known agent's, a report in JSON among it, and for output that does not begin with JSON:
+// a text report may quote such lines. An agent whose events came and whose answer did not was
+// cut off: its report is empty.
+func Read(out []byte) (Outcome, bool) {
 	if text := bytes.TrimSpace(out); len(text) == 0 || text[0] != '{' && text[0] != '[' {
-		return Envelope{}, false
+		return Outcome{}, false
 	}
 	r := read(out)
 	if r.agent == "" || r.agent == ours {
-		return Envelope{}, false
+		return Outcome{}, false
 	}
-	if !r.answered {
-		r.env.Failed = "its output breaks off before its answer"
-		r.env.Stopped = r.env.Failed
+	o := &r.outcome
+	if !r.answered && o.Refused == "" {
+		o.Stopped = "its output breaks off before its answer"
+		o.Failed = strings.TrimSuffix(o.Stopped+": "+o.Failed, ": ")
 	}
-	if r.env.Usage.USD >= maxUSD { // as good as not said
-		r.env.Usage.USD, r.env.Usage.Priced = 0, false
+	if o.Usage.USD >= maxUSD { // as good as not said
+		o.Usage.USD, o.Usage.Priced = 0, false
 	}
-	return r.env, true
+	return *o, true
 }
 
-// Turns gives the turns of a run by its events, nil where they are no agent's that we
+// Turns returns the turns of a run by its events, nil where they are no agent's that we
 // know. Lines that are no event are passed over, the mark of a cut among them. began and
 // ended say when the run did: they bound the turns' times.
 //
@@ -76,8 +65,9 @@ const ours = "assay"
 // A reader puts a run together from its events.
 type reader struct {
 	agent    string // whose events they are; empty until one of them tells
-	env      Envelope
+	outcome  Outcome
 	answered bool   // its answer has come, or why there is none
+	qwen     bool   // claude's events are qwen's
 	said     string // of opencode: the message whose text is in the report
 
 	turns []Turn
@@ -143,7 +133,9 @@ func (r *reader) event(e gjson.Result) {
 	case "opencode":
 		r.opencode(kind, e)
 	case "copilot":
-		r.copilot(kind, object(e, "data"), e.Get("exitCode"))
+		r.copilot(kind, e)
+	case "kimi":
+		r.kimi(e)
 	case ours:
 		r.model(kind, e)
 	}
@@ -164,6 +156,8 @@ func agentOf(e gjson.Result) string {
 		return "gemini"
 	case kind == "assistant.turn_start":
 		return "copilot"
+	case e.Get("role").Str == "meta" && kind == "system.version":
+		return "kimi"
 	case e.Get("part").IsObject() && slices.Contains([]string{"text", "step_start", "step_finish"}, kind), kind == "error" && e.Get("sessionID").Str != "":
 		return "opencode"
 	case e.Get("turn").Type == gjson.Number && slices.Contains([]string{"turn", "fault", "room"}, kind):
