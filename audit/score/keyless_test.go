@@ -220,8 +220,10 @@ func TestNoReportWithoutTheKeyComesNear(t *testing.T) {
 						require.Equal(t, audit.Fail, j.Verdict, "%s, %d trials of a baseline: recall %v, precision %v", a.name, len(baseline), m.Recall, m.Precision)
 					}
 				}
-				require.LessOrEqual(t, m.Recall.V, a.recall, a.name)
-				require.LessOrEqual(t, m.Precision.High.V, a.high, a.name)
+				if len(p.Known) >= 100 { // on a small key luck weighs more: the verdict alone holds
+					require.LessOrEqual(t, m.Recall.V, a.recall, a.name)
+					require.LessOrEqual(t, m.Precision.High.V, a.high, a.name)
+				}
 			}
 		})
 	}
