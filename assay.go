@@ -2,10 +2,12 @@ package assay
 
 import (
 	"flag"
+	"fmt"
 	"testing"
 
 	"assay/audit"
 	"assay/internal/suite"
+	"assay/internal/workflow"
 )
 
 // A Suite is what the tests of one package share: the flags, what was configured,
@@ -64,10 +66,48 @@ func (s *Suite) Bench(t *testing.T) { s.suite.Bench(adapter{t}) }
 // Verify holds the cases against reality: each is run on the real thing.
 func (s *Suite) Verify(t *testing.T) { s.suite.Verify(adapter{t}) }
 
-// An adapter is a *testing.T as the suites want it.
+// An adapter is a *testing.T as the suites want it. What it logs holds no command of a CI
+// runner, whoever wrote the text.
 type adapter struct{ *testing.T }
 
 // Run runs a subtest.
 func (a adapter) Run(name string, f func(suite.T)) bool {
-	return a.T.Run(name, func(t *testing.T) { f(adapter{t}) })
+	return a.T.Run(workflow.Text(name), func(t *testing.T) { f(adapter{t}) })
+}
+
+func (a adapter) Attr(key, value string) { a.T.Attr(key, workflow.Text(value)) }
+
+func (a adapter) Error(args ...any) {
+	a.Helper()
+	a.T.Error(workflow.Text(fmt.Sprint(args...)))
+}
+
+func (a adapter) Errorf(format string, args ...any) {
+	a.Helper()
+	a.T.Error(workflow.Text(fmt.Sprintf(format, args...)))
+}
+
+func (a adapter) Fatal(args ...any) {
+	a.Helper()
+	a.T.Fatal(workflow.Text(fmt.Sprint(args...)))
+}
+
+func (a adapter) Fatalf(format string, args ...any) {
+	a.Helper()
+	a.T.Fatal(workflow.Text(fmt.Sprintf(format, args...)))
+}
+
+func (a adapter) Logf(format string, args ...any) {
+	a.Helper()
+	a.T.Log(workflow.Text(fmt.Sprintf(format, args...)))
+}
+
+func (a adapter) Skip(args ...any) {
+	a.Helper()
+	a.T.Skip(workflow.Text(fmt.Sprint(args...)))
+}
+
+func (a adapter) Skipf(format string, args ...any) {
+	a.Helper()
+	a.T.Skip(workflow.Text(fmt.Sprintf(format, args...)))
 }

@@ -104,9 +104,9 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEnt
 	if err := rec.Write(filepath.Join(c.Root, "fixtures", "recordings"), clean.Bytes()); err != nil {
 		return err
 	}
-	fmt.Printf("%s on %s: %d findings in %s, stored as %s/%s\n", entry.Name, p.Name, rec.Findings,
+	fmt.Fprintf(stdout, "%s on %s: %d findings in %s, stored as %s/%s\n", entry.Name, p.Name, rec.Findings,
 		run.Duration.Round(100*time.Millisecond), entry.Name, rec.File)
-	tellProblems(os.Stdout, run.Report.Problems)
+	tellProblems(stdout, run.Report.Problems)
 	return nil
 }
 

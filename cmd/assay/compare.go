@@ -121,7 +121,7 @@ func (c *compareCmd) write(d compared) error {
 		e.SetIndent("", "  ")
 		return e.Encode(d)
 	}
-	return d.Text(os.Stdout)
+	return d.Text(stdout)
 }
 
 func load(ctx context.Context, root, where string, q store.Query) (*report.Results, error) {

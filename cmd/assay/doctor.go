@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"assay/internal/suite"
 )
@@ -13,7 +12,7 @@ type doctorCmd struct {
 }
 
 func (c *doctorCmd) Run(ctx context.Context) error {
-	missing, err := suite.Doctor(ctx, c.Root, c.Name, os.Stdout)
+	missing, err := suite.Doctor(ctx, c.Root, c.Name, stdout)
 	if err == nil && missing > 0 {
 		return status(1)
 	}

@@ -76,10 +76,10 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s at %s: %d files verified against the manifest, %d exported to %s, %d of them with answers blanked\n",
+	fmt.Fprintf(stdout, "%s at %s: %d files verified against the manifest, %d exported to %s, %d of them with answers blanked\n",
 		p.Title, p.Commit[:12], len(p.Tree), s.Files, s.Dir, s.Blanked)
 	for _, m := range s.Missing {
-		fmt.Printf("left out: the source's copy lacks %s, which the manifest does not list\n", m)
+		fmt.Fprintf(stdout, "left out: the source's copy lacks %s, which the manifest does not list\n", m)
 	}
 	return nil
 }

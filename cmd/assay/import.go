@@ -102,7 +102,7 @@ func (c *importCmd) Run() error {
 		return err
 	}
 	fmt.Printf("%s\nrows: %d known vulnerabilities, %d decoys\n", filepath.Join(c.Root, filepath.FromSlash(page)), len(known), len(decoys))
-	return (&lintCmd{Root: c.Root, out: os.Stdout, fsys: fsys}).project(page)
+	return (&lintCmd{Root: c.Root, out: stdout, fsys: fsys}).project(page)
 }
 
 // checked tells what is wrong with a row at the place from which it was imported.
@@ -166,7 +166,7 @@ func sarifRows(name string, r io.ReadSeeker) (rows []imported, root string, err 
 		}
 		return nil
 	})
-	tellProblems(os.Stdout, append(report.Problems, twice...))
+	tellProblems(stdout, append(report.Problems, twice...))
 	return rows, report.Root, err
 }
 

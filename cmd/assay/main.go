@@ -22,6 +22,7 @@ import (
 	"assay/internal/box"
 	"assay/internal/cwe"
 	"assay/internal/suite"
+	"assay/internal/workflow"
 )
 
 type cli struct {
@@ -52,6 +53,9 @@ type cli struct {
 	Scan     scanCmd       `cmd:"" help:"Audit a folder with the embedded analyser."`
 }
 
+// stdout and stderr are for people: no text in them is a command of a CI runner.
+var stdout, stderr = &workflow.Writer{To: os.Stdout}, &workflow.Writer{To: os.Stderr}
+
 func main() {
 	// An interrupt ends the context alone: what an agent wrote so far is kept.
 	ctx, stop := signal.NotifyContext(box.WithoutInterrupts(context.Background()), os.Interrupt, syscall.SIGTERM)
@@ -80,7 +84,7 @@ func main() {
 
 func parse(ctx context.Context) *kong.Context {
 	parser := kong.Must(&cli{}, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
-		kong.ShortUsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(os.Stdout, (*io.Writer)(nil)),
+		kong.ShortUsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)), kong.Writers(stdout, stderr),
 		kong.Vars{"version": versions()})
 	k, err := parser.Parse(dashes(os.Args[1:]))
 	parser.FatalIfErrorf(err)
@@ -92,7 +96,7 @@ func parse(ctx context.Context) *kong.Context {
 func loadEnv(dir string) bool {
 	set, err := suite.LoadEnv(dir)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "assay:", err)
+		fmt.Fprintln(stderr, "assay:", err)
 	}
 	return len(set) > 0
 }

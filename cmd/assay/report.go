@@ -64,6 +64,9 @@ func (c *reportCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if c.Format != "html" {
+		if c.Format == "text" {
+			return report.WriteAs(stdout, c.Format, in)
+		}
 		return report.WriteAs(os.Stdout, c.Format, in)
 	}
 	stamp := in.Made.Format("20060102T150405")

@@ -60,7 +60,7 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &triage{project: p, dims: dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: os.Stdout}
+	t := &triage{project: p, dims: dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: stdout}
 	if c.Source != "" {
 		if t.source, err = os.OpenRoot(c.Source); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (c *triageCmd) records() ([]*record.Record, error) {
 	}
 	all, err := record.ReadAll(under(c.Root, "records"))
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(stderr, err)
 	}
 	newest := map[string]*record.Record{}
 	for _, r := range all {

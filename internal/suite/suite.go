@@ -22,6 +22,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/workflow"
 )
 
 // A Suite is what the tests of one package share: the configuration and the
@@ -105,7 +106,7 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 		err = writableTemp()
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "assay:", err)
+		fmt.Fprintln(os.Stderr, "assay:", workflow.Text(err.Error()))
 		return 2
 	}
 	s.progress = newProgress(s.flags)

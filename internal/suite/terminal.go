@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"strconv"
+
+	"assay/internal/workflow"
 )
 
 // screenOf has COLUMNS win over the terminal's own width, and none be wider than the summary's.
@@ -49,7 +51,7 @@ func (s *Suite) tell(code int) {
 	}
 	v := screenOf(os.Stdout)
 	v.all = s.verbose()
-	s.summary.print(os.Stdout, v)
+	s.summary.print(&workflow.Writer{To: os.Stdout}, v)
 	if code != 0 || !s.swallowed() {
 		return
 	}
