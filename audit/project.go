@@ -175,8 +175,13 @@ type Tree map[string]TreeFile
 // An AuditTask is all that an auditor gets: a folder with source. It has no
 // field for a key.
 type AuditTask struct {
-	Dir    string  // absolute path of the sealed export
-	MaxUSD float64 // what the run may cost at most; 0 where nobody says
+	Dir    string   // absolute path of the sealed export
+	MaxUSD float64  // what the run may cost at most; 0 where nobody says
+	Scope  []string // folders that are to be audited; empty: everything
+
+	// Of a change that is to be reviewed: Dir is a repository of two commits.
+	Base, Head string // hashes
+	Diff       string // from Base to Head, as a patch
 }
 
 // An Auditor reads a project's source and reports findings. Several goroutines may ask

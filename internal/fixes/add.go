@@ -315,14 +315,50 @@ func (a *adder) introduce(ctx context.Context, row Row, f *Fix) error {
 			}
 			f.Introduced = commits[0]
 		}
+		if i == 0 {
+			if why, err := a.reviewable(ctx, f); why != "" || err != nil {
+				f.Introduced = ""
+				a.notes.Errorf(row.Pos, "introduced: %s: left out of -view change", why)
+				return err
+			}
+		}
 		if err := a.placeThere(ctx, f, p, lines); err != nil {
 			return err
 		}
 	}
 	if len(f.Places[AtChange]) == 0 {
-		a.notes.Errorf(row.Pos, "introduced: no place of %s is in %s: left out of -view change", f.ID, short(f.Introduced))
+		f.Introduced, f.Base = "", ""
+		a.notes.Errorf(row.Pos, "introduced: no place of %s is in the change: left out of -view change", f.ID)
 	}
 	return nil
+}
+
+// maxChange is the number of added source lines above which nobody reviews a change.
+const maxChange = 1500
+
+// reviewable finds the commit before the one that brought a flaw, and says why the change
+// cannot be shown; "" it can.
+func (a *adder) reviewable(ctx context.Context, f *Fix) (string, error) {
+	info, err := a.info(ctx, f.Introduced)
+	if err != nil {
+		return "", err
+	}
+	if f.Base = info.parent; f.Base == "" || a.commit(ctx, f.Base) == "" {
+		f.Base = ""
+		return short(f.Introduced) + " has no parent", nil
+	}
+	out, err := a.git(ctx, "diff", "--numstat", "-w", "-M", f.Base, f.Introduced, "--")
+	added := 0
+	for _, line := range splitLines(out) {
+		if cells := strings.SplitN(line, "\t", 3); len(cells) == 3 && isCode(cells[2]) {
+			added += number(strings.TrimLeft(cells[0], "-"))
+		}
+	}
+	if added > maxChange {
+		f.Base = ""
+		return fmt.Sprintf("%s adds %d source lines, more than %d", short(f.Introduced), added, maxChange), err
+	}
+	return "", err
 }
 
 // noIntroduction says why what blame names is not taken; "" it is.

@@ -41,6 +41,9 @@ var (
 	anonymous = regexp.MustCompile(`^(AnonymousFunction|__anon|anonymous)[0-9a-f]*`)
 )
 
+// reserved are words that ctags takes for names where it does not know the syntax.
+var reserved = strings.Fields("export default const let var async function return if for while switch catch")
+
 // isLambda reports whether a name is given a function on a line, counted from 1.
 func isLambda(lines []string, line int) bool {
 	for _, start := range []*regexp.Regexp{wrapped, named} {
@@ -141,13 +144,13 @@ func functionsOf(ctx context.Context, files map[string]string) (map[string][]fun
 		if tag.Line > len(lines) {
 			continue
 		}
-		same := func(f function) bool { return f.at == tag.Line }
+		same := func(f function) bool { return f.at == tag.Line && f.name != "" }
 		if !slices.Contains(functionKinds, tag.Kind) && (tag.Kind == "class" || !isLambda(lines, tag.Line) ||
 			slices.ContainsFunc(found[file], same)) { // a parameter of the one before
 			continue
 		}
 		f := function{tag.Name, tag.Scope, audit.Range{Start: tag.Line, End: tag.End}, tag.Line}
-		if anonymous.MatchString(f.name) {
+		if anonymous.MatchString(f.name) || slices.Contains(reserved, f.name) {
 			f.name = ""
 		}
 		if f.lines.End < f.lines.Start {

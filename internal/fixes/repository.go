@@ -223,7 +223,7 @@ func (r *Repository) hunks(ctx context.Context, c change) (all []Hunk, err error
 	return all, nil
 }
 
-var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,\d+)? @@`)
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 func number(s string) (n int) {
 	for _, c := range s {

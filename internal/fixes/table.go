@@ -46,6 +46,7 @@ type Fix struct {
 	Title          string
 	Advisory       string
 	Introduced     string // the commit that brought the flaw; "" where nobody knows
+	Base           string // the commit before it
 	Twin           string // why the mended state is not clean; "" it is
 	CheckedBy      string // "derived", a reader's name, or "unread"
 	Places         map[Tree][]Place
@@ -99,7 +100,7 @@ func Read(fsys fs.FS, file string) (t *Table, advice fixture.Errors, err error) 
 			name = "the title"
 		case name == "fixes":
 			for _, r := range s.Rows("ID", "Fix", "Parent", "Date", "CWE", "Severity", "Title", "Advisory",
-				"Introduced", "Twin", "Checked by") {
+				"Introduced", "Base", "Twin", "Checked by") {
 				f := readFix(r)
 				if _, twice := at[f.ID]; twice {
 					r.Errorf("a second %s: expected each ID once", f.ID)
@@ -176,13 +177,17 @@ func (t *Table) identity(s fixture.Section) {
 
 func readFix(r fixture.Row) Fix {
 	f := Fix{ID: r.Get("ID"), Commit: r.Get("Fix"), Parent: r.Get("Parent"), Date: r.Get("Date"), CWEs: r.CWEs(),
-		Title: r.Raw("Title"), Advisory: r.Get("Advisory"), Introduced: r.Get("Introduced"), Twin: r.Get("Twin"),
+		Title: r.Raw("Title"), Advisory: r.Get("Advisory"), Introduced: r.Get("Introduced"), Base: r.Get("Base"), Twin: r.Get("Twin"),
 		CheckedBy: r.Get("Checked by"), Places: map[Tree][]Place{}, Pos: r.Pos}
 	r.NeedText("ID", "Title", "Checked by")
-	for column, hash := range map[string]string{"Fix": f.Commit, "Parent": f.Parent, "Introduced": f.Introduced} {
-		if !wholeHash.MatchString(hash) && (hash != "" || column != "Introduced") {
+	for column, hash := range map[string]string{"Fix": f.Commit, "Parent": f.Parent, "Introduced": f.Introduced,
+		"Base": f.Base} {
+		if !wholeHash.MatchString(hash) && (hash != "" || column == "Fix" || column == "Parent") {
 			r.Errorf("%s is %q: expected a commit of 40 hex digits", column, hash)
 		}
+	}
+	if (f.Base == "") != (f.Introduced == "") {
+		r.Errorf("Introduced and Base are not both filled: expected the commit that brought the flaw, and the one before it")
 	}
 	var err error
 	if r.Get("Severity") != "" {
@@ -231,7 +236,7 @@ func (t *Table) Format() string {
 		row("Scope", strings.Join(t.Scope, ", "))
 	}
 	b.WriteString("\n# Fixes\n\n")
-	head("ID", "Fix", "Parent", "Date", "CWE", "Severity", "Title", "Advisory", "Introduced", "Twin", "Checked by")
+	head("ID", "Fix", "Parent", "Date", "CWE", "Severity", "Title", "Advisory", "Introduced", "Base", "Twin", "Checked by")
 	for _, f := range t.Fixes {
 		var cwes []string
 		for _, c := range f.CWEs {
@@ -242,7 +247,7 @@ func (t *Table) Format() string {
 			severity = f.Severity.String()
 		}
 		row(f.ID, f.Commit, f.Parent, f.Date, strings.Join(cwes, ", "), severity, f.Title, f.Advisory, f.Introduced,
-			f.Twin, f.CheckedBy)
+			f.Base, f.Twin, f.CheckedBy)
 	}
 	b.WriteString("\n# Places\n\n")
 	head("ID", "Tree", "File", "Function", "Lines")
