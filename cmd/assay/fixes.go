@@ -94,14 +94,23 @@ func (c *fixesAddCmd) Run(ctx context.Context, out io.Writer) error {
 	if err := os.WriteFile(file, []byte(table.Format()), 0o644); err != nil {
 		return err
 	}
-	_, advice, err := fixes.Read(os.DirFS(c.Root), page(c.Name))
+	table, advice, err := fixes.Read(os.DirFS(c.Root), page(c.Name))
 	if err != nil {
 		return err
 	}
-	for _, a := range advice {
+	leaks, err := repository.Leaks(ctx, table)
+	if err != nil {
+		return err
+	}
+	for _, a := range append(advice, leaks...) {
 		fmt.Fprintln(out, a)
 	}
+	size, err := repository.Measure(ctx, table.Pin, table.Scope)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "%s: %s\n", under(c.Root, filepath.FromSlash(page(c.Name))), table.Summary())
+	fmt.Fprintf(out, "each tree of the pool: %s\n", size)
 	if len(lines) > 0 {
 		return fmt.Errorf("%d of %d rows are left out, %d added", len(lines), len(rows), added)
 	}

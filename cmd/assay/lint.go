@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/fixes"
 	"assay/internal/planted"
 	"assay/internal/suite"
 )
@@ -67,7 +69,7 @@ func (c *lintCmd) there(name string) bool {
 
 // check tells by its name what a file or folder is.
 func (c *lintCmd) check(name string) error {
-	if name == "fixtures" || name == "fixtures/projects" || name == plantedDir {
+	if name == "fixtures" || name == "fixtures/projects" || name == plantedDir || name == fixes.Dir {
 		return c.fixtures(name)
 	}
 	c.checked++
@@ -78,6 +80,8 @@ func (c *lintCmd) check(name string) error {
 		return read(c.fsys, name)
 	case name == "tests":
 		return c.corpus()
+	case folder == fixes.Dir:
+		return c.fixes(name)
 	case folder == plantedDir:
 		return c.planted(path.Base(name))
 	case path.Dir(folder) == "tests" && strings.HasSuffix(name, ".md") && c.there(name):
@@ -100,6 +104,9 @@ func (c *lintCmd) fixtures(folder string) error {
 		for _, name := range projects {
 			names = append(names, path.Join("fixtures/projects", name+".md"))
 		}
+	}
+	for _, name := range fixes.Names(c.fsys) {
+		names = append(names, page(name))
 	}
 	drawn, err := suite.PlantedNames(c.fsys)
 	errs = append(errs, err)
@@ -210,6 +217,36 @@ func (c *lintCmd) planted(name string) error {
 	}
 	fmt.Fprintf(c.out, "%s, seed %d: %d known vulnerabilities, %d decoys, %d files\n", p.Name, planted.DefaultSeed, len(p.Known), len(p.Decoys), len(target.Files))
 	return err
+}
+
+// fixes checks a table of security fixes and, where the repository lies below the root, what
+// the trees that auditors will see say of them.
+func (c *lintCmd) fixes(file string) error {
+	table, advice, err := fixes.Read(c.fsys, file)
+	if err != nil {
+		return err
+	}
+	if dir := filepath.Join(c.Root, table.Repository); !strings.Contains(table.Repository, "://") {
+		repository, err := fixes.Open(context.Background(), dir)
+		if err != nil {
+			return fmt.Errorf("%s: %w", table.Pos, err)
+		}
+		leaks, err := repository.Leaks(context.Background(), table)
+		if err != nil {
+			return err
+		}
+		advice = append(advice, leaks...)
+	}
+	dims, err := c.dimensions()
+	if err == nil {
+		var p audit.Project
+		for _, f := range table.Fixes {
+			p.Known = append(p.Known, audit.Known{ID: f.ID, CWEs: f.CWEs, Pos: f.Pos})
+		}
+		err = fixture.MissingDimensions(&p, dims)
+	}
+	fmt.Fprintf(c.out, "%s: %s\n", file, table.Summary())
+	return errors.Join(err, c.advise(advice))
 }
 
 // dimensions may be Assay's own.

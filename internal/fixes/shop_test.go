@@ -17,6 +17,7 @@ type shop struct {
 	dir     string
 	minutes int
 	commits map[string]string
+	text    string // of the table of its fixes
 }
 
 func (s *shop) git(args ...string) string {
