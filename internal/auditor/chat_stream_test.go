@@ -119,7 +119,9 @@ func TestChatStreams(t *testing.T) {
 
 // A stream that does not come to its end is no answer, is tried again, and what it
 // wrote is counted, its cost unknown.
-func TestChatStreamsBreak(t *testing.T) {
+func TestChatStreamsBreak(t *testing.T) { eachAPI(t, chatStreamsBreak) }
+
+func chatStreamsBreak(t *testing.T, api string) {
 	as := func(*auditor.ChatConfig) {}
 	quick := func(c *auditor.ChatConfig) { c.Idle = 100 * time.Millisecond }
 	short := func(c *auditor.ChatConfig) { c.Timeout = 300 * time.Millisecond }
@@ -134,7 +136,7 @@ func TestChatStreamsBreak(t *testing.T) {
 	}{
 		{"reset before the first word", mockapi.Reply{CutAfter: 14}, as, "broke off", true, false},
 		{"reset in the middle", mockapi.Reply{CutAfter: 700}, as, "broke off", true, true},
-		{"ends in the middle", mockapi.Reply{EndAfter: 700}, as, "the stream broke off (after", true, true},
+		{"ends in the middle", mockapi.Reply{EndAfter: 700}, as, "the stream broke off", true, true},
 		{"ends between two events", events(opening, closing), as, "the stream broke off (after 17 bytes of an answer", true, true},
 		{"ends at once", mockapi.Reply{EndAfter: 1, Body: " ", Header: map[string]string{"Content-Type": "text/event-stream"}}, as, "broke off", true, false},
 		{"stands still in the middle", mockapi.Reply{Stall: true, StallAfter: 700}, quick, "the stream stood still for 100ms (after", true, true},
@@ -146,8 +148,11 @@ func TestChatStreamsBreak(t *testing.T) {
 		{"an event is no JSON", events(opening, `{"choices":[{`), as, "an event is no JSON", true, true},
 		{"turned down in the stream", events(`{"error":{"code":429,"message":"busy"}}`), as, "busy", true, false},
 	} {
+		if api != "chat" && strings.Contains(c.reply.Body, "choice") {
+			continue // a body of chat completions
+		}
 		t.Run(c.name, func(t *testing.T) {
-			r, _, err := once(t, c.reply, c.change)
+			r, _, err := once(t, c.reply, c.change, speaks(api))
 			require.NoError(t, err)
 			require.Equal(t, audit.Errored, r.Status, r.Detail)
 			require.Contains(t, r.Detail, c.detail)
@@ -162,9 +167,11 @@ func TestChatStreamsBreak(t *testing.T) {
 
 // One that goes on and on is given up at its time, and what it wrote by then is
 // counted. A busy machine gets longer for the first word.
-func TestChatStreamsThatGoOn(t *testing.T) {
+func TestChatStreamsThatGoOn(t *testing.T) { eachAPI(t, chatStreamsThatGoOn) }
+
+func chatStreamsThatGoOn(t *testing.T, api string) {
 	for limit := 300 * time.Millisecond; ; limit *= 4 {
-		r, _, err := once(t, mockapi.Reply{Pause: limit / 7}, func(c *auditor.ChatConfig) { c.Timeout = limit })
+		r, _, err := once(t, mockapi.Reply{Pause: limit / 7}, func(c *auditor.ChatConfig) { c.Timeout = limit }, speaks(api))
 		require.NoError(t, err)
 		require.Equal(t, audit.Errored, r.Status, r.Detail)
 		require.Contains(t, r.Detail, "no answer within "+limit.String())
@@ -178,12 +185,14 @@ func TestChatStreamsThatGoOn(t *testing.T) {
 }
 
 // Silence before the first word is no standstill, and neither is a slow stream.
-func TestChatStreamsMayBeSlow(t *testing.T) {
+func TestChatStreamsMayBeSlow(t *testing.T) { eachAPI(t, chatStreamsMayBeSlow) }
+
+func chatStreamsMayBeSlow(t *testing.T, api string) {
 	const idle = 1500 * time.Millisecond // far from what a busy machine makes of a pause
 	for name, reply := range map[string]mockapi.Reply{"latency": {Latency: idle + idle/2}, "think": {Think: idle + idle/2}, "pauses": {Pause: idle / 6}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, _, err := once(t, reply, func(c *auditor.ChatConfig) { c.Idle = idle })
+			r, _, err := once(t, reply, func(c *auditor.ChatConfig) { c.Idle = idle }, speaks(api))
 			require.NoError(t, err)
 			require.Equal(t, audit.Answered, r.Status, r.Detail)
 			require.Greater(t, r.Attempts[0].Latency, idle)

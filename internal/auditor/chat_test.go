@@ -48,12 +48,26 @@ func once(t *testing.T, reply mockapi.Reply, change ...func(*auditor.ChatConfig)
 	return r, s, err
 }
 
+// eachAPI runs a test for each API that a model may be asked by: what a server does wrong, and
+// what is made of it, is the same for all of them.
+func eachAPI(t *testing.T, test func(t *testing.T, api string)) {
+	for _, api := range []string{"chat", "responses", "messages"} {
+		t.Run(api, func(t *testing.T) { test(t, api) })
+	}
+}
+
+func speaks(api string) func(*auditor.ChatConfig) {
+	return func(c *auditor.ChatConfig) { c.Model.Settings.API = api }
+}
+
 func noCanary(t *testing.T, r audit.Review, err error) {
 	require.NotContains(t, fmt.Sprintf("%+v %v", r, err), canary[8:], "the key is nowhere")
 }
 
-func TestChatAnswers(t *testing.T) {
-	r, s, err := once(t, mockapi.Reply{Cost: 0.0125, Model: "maker/m-2026"})
+func TestChatAnswers(t *testing.T) { eachAPI(t, chatAnswers) }
+
+func chatAnswers(t *testing.T, api string) {
+	r, s, err := once(t, mockapi.Reply{Cost: 0.0125, Model: "maker/m-2026"}, speaks(api))
 	require.NoError(t, err)
 	require.Equal(t, audit.Answered, r.Status, r.Detail)
 	require.Equal(t, audit.Bad, r.Verdict)
@@ -72,7 +86,8 @@ func TestChatAnswers(t *testing.T) {
 	require.Equal(t, "maker/m", sent[0].Model)
 	require.Equal(t, canary, sent[0].Key)
 	require.Contains(t, string(sent[0].Body), `"json_schema"`)
-	require.Contains(t, string(sent[0].Body), `"max_tokens"`)
+	require.Regexp(t, `"max_(output_)?tokens":8192`, string(sent[0].Body))
+	require.Equal(t, map[string]string{"chat": "chat/completions"}[api]+strings.TrimPrefix(api, "chat"), sent[0].API)
 	require.Equal(t, auditor.Prompt(task), sent[0].Prompt)
 }
 
@@ -106,7 +121,9 @@ func errorBody(code, message string) string {
 	return `{"error":{"code":` + code + `,"message":"` + message + `"}}`
 }
 
-func TestChatFailures(t *testing.T) {
+func TestChatFailures(t *testing.T) { eachAPI(t, chatFailures) }
+
+func chatFailures(t *testing.T, api string) {
 	type want struct {
 		status    audit.Status
 		transient bool
@@ -163,8 +180,11 @@ func TestChatFailures(t *testing.T) {
 		{"empty", mockapi.Reply{Content: " "}, want{audit.Malformed, false, 0, "", "empty"}},
 		{"prose", mockapi.Reply{Content: "hm"}, want{audit.Malformed, false, 0, "", "hm"}},
 	} {
+		if api != "chat" && strings.Contains(c.reply.Body, "choice") {
+			continue // a body of chat completions
+		}
 		t.Run(c.name, func(t *testing.T) {
-			r, s, err := once(t, c.reply)
+			r, s, err := once(t, c.reply, speaks(api))
 			require.Equal(t, c.want.status, r.Status, r.Detail)
 			require.Len(t, s.Requests(), 1, "the client does not try again by itself")
 			last := r.Attempts[len(r.Attempts)-1]
@@ -182,11 +202,13 @@ func TestChatFailures(t *testing.T) {
 	}
 }
 
-func TestChatTimeouts(t *testing.T) {
+func TestChatTimeouts(t *testing.T) { eachAPI(t, chatTimeouts) }
+
+func chatTimeouts(t *testing.T, api string) {
 	short := func(c *auditor.ChatConfig) { c.Timeout = 500 * time.Millisecond }
 	for name, reply := range map[string]mockapi.Reply{"stalls": {Stall: true}, "stalls in mid-body": {Stall: true, StallAfter: 30}} {
 		t.Run(name, func(t *testing.T) {
-			r, _, err := once(t, reply, short)
+			r, _, err := once(t, reply, short, speaks(api))
 			require.NoError(t, err)
 			require.Equal(t, audit.Errored, r.Status)
 			require.Contains(t, r.Detail, "no answer within 500ms")
@@ -198,16 +220,18 @@ func TestChatTimeouts(t *testing.T) {
 	defer s.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := chat(t, s.BaseURL).Review(ctx, task)
+	r, err := chat(t, s.BaseURL, speaks(api)).Review(ctx, task)
 	require.NoError(t, err)
 	require.Contains(t, r.Detail, "stopped")
 	require.False(t, r.Attempts[0].Transient)
 }
 
-func TestChatServerGone(t *testing.T) {
+func TestChatServerGone(t *testing.T) { eachAPI(t, chatServerGone) }
+
+func chatServerGone(t *testing.T, api string) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	r, err := chat(t, s.URL+"/v1").Review(context.Background(), task)
+	r, err := chat(t, s.URL+"/v1", speaks(api)).Review(context.Background(), task)
 	require.NoError(t, err)
 	require.Equal(t, audit.Errored, r.Status)
 	require.True(t, r.Attempts[0].Transient)
@@ -217,7 +241,7 @@ func TestChatServerGone(t *testing.T) {
 	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of the client's refusal
 	tls.StartTLS()
 	defer tls.Close()
-	_, err = chat(t, tls.URL+"/v1").Review(context.Background(), task)
+	_, err = chat(t, tls.URL+"/v1", speaks(api)).Review(context.Background(), task)
 	require.ErrorContains(t, err, "certificate")
 }
 
@@ -225,7 +249,9 @@ const longestWait = 1e9 * time.Second // what a duration can hold is ten times t
 
 // A server that is not there, or speaks another protocol, is told as what it is
 // after a few tries; one that has answered before may come back.
-func TestChatStandstill(t *testing.T) {
+func TestChatStandstill(t *testing.T) { eachAPI(t, chatStandstill) }
+
+func chatStandstill(t *testing.T, api string) {
 	plain := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
 	defer plain.Close()
 	tls := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -252,7 +278,7 @@ func TestChatStandstill(t *testing.T) {
 		{"a page", page.BaseURL, "a stream of events (4 times running at " + page.BaseURL + "): expected a server that speaks", 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := chat(t, c.base)
+			r := chat(t, c.base, speaks(api))
 			for range c.tries - 1 {
 				require.NoError(t, review(r))
 			}
@@ -260,11 +286,8 @@ func TestChatStandstill(t *testing.T) {
 		})
 	}
 
-	at := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"content":"{\"verdict\":\"bad\"}"}}]}`)
-	}))
-	at.Start()
-	r := chat(t, at.URL+"/v1")
+	at := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
+	r := chat(t, at.URL+"/v1", speaks(api))
 	require.NoError(t, review(r))
 	at.Close()
 	for range 6 {
@@ -279,7 +302,7 @@ func TestChatStandstill(t *testing.T) {
 			return mockapi.Reply{CutAfter: 5}
 		})
 		defer s.Close()
-		r := chat(t, s.BaseURL)
+		r := chat(t, s.BaseURL, speaks(api))
 		for range answers + tries - 1 {
 			require.NoError(t, review(r), "after %d answers", answers)
 		}
@@ -289,28 +312,31 @@ func TestChatStandstill(t *testing.T) {
 
 // A server that knows no schema, or no max_tokens, is asked without, at once and
 // from then on.
-func TestChatAdapts(t *testing.T) {
+func TestChatAdapts(t *testing.T) { eachAPI(t, chatAdapts) }
+
+func chatAdapts(t *testing.T, api string) {
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		switch body := string(r.Body); {
 		case strings.Contains(body, "json_schema"):
 			return mockapi.Reply{Status: 400, Body: errorBody("400", "response_format is not supported by this model")}
-		case strings.Contains(body, `"max_tokens"`):
+		case api == "chat" && strings.Contains(body, `"max_tokens"`):
 			return mockapi.Reply{Status: 400, Body: errorBody(`"unsupported_parameter"`, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")}
 		}
 		return mockapi.Reply{Cost: 0.5}
 	})
 	defer s.Close()
-	c := chat(t, s.BaseURL)
+	c := chat(t, s.BaseURL, speaks(api))
 	r, err := c.Review(context.Background(), task)
 	require.NoError(t, err)
 	require.Equal(t, audit.Bad, r.Verdict, r.Detail)
-	require.Len(t, r.Attempts, 3, "every request is accounted for")
+	asked := map[string]int{"chat": 3, "responses": 2, "messages": 2}[api]
+	require.Len(t, r.Attempts, asked, "every request is accounted for")
 	_, err = c.Review(context.Background(), task)
 	require.NoError(t, err)
-	require.Len(t, s.Requests(), 4)
+	require.Len(t, s.Requests(), asked+1)
 
 	// One that turns down everything is not asked for ever.
-	stubborn, all, _ := once(t, mockapi.Reply{Status: 400, Body: errorBody("400", "unsupported response_format and max_tokens")})
+	stubborn, all, _ := once(t, mockapi.Reply{Status: 400, Body: errorBody("400", "unsupported response_format and max_tokens")}, speaks(api))
 	require.Equal(t, audit.Errored, stubborn.Status)
 	require.LessOrEqual(t, len(all.Requests()), 4)
 }
@@ -562,12 +588,14 @@ func TestRedactWrittenOtherwise(t *testing.T) {
 
 // TestChatSilence: an address that takes connections and says nothing ends the run,
 // and nothing is charged.
-func TestChatSilence(t *testing.T) {
+func TestChatSilence(t *testing.T) { eachAPI(t, chatSilence) }
+
+func chatSilence(t *testing.T, api string) {
 	dead, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts, and nobody reads
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = dead.Close() })
 	quick := func(c *auditor.ChatConfig) { c.Silence = 100 * time.Millisecond }
-	r, err := chat(t, "http://"+dead.Addr().String()+"/v1", quick).Review(context.Background(), task)
+	r, err := chat(t, "http://"+dead.Addr().String()+"/v1", quick, speaks(api)).Review(context.Background(), task)
 	require.ErrorContains(t, err, "takes connections and has sent nothing for 100ms: expected a server there: check the address, its port and http or https")
 	require.Equal(t, audit.Errored, r.Status)
 	require.True(t, r.Attempts[0].Usage.Priced)

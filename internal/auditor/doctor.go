@@ -273,7 +273,7 @@ func (d Directory) examineModel(ctx context.Context, name string) []Check {
 }
 
 func examineKey(ctx context.Context, config ChatConfig) Check {
-	c, err := newChat(config)
+	c, err := newClient(config)
 	if err != nil {
 		return Check{"key", true, err.Error()}
 	}
@@ -284,14 +284,8 @@ func examineKey(ctx context.Context, config ChatConfig) Check {
 	if err != nil {
 		return Check{"key", true, c.redact(err.Error())}
 	}
-	if config.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+config.Key)
-		if config.Provider == "anthropic" { // its list is not a part of the compatible API
-			req.Header.Set("x-api-key", config.Key)
-			req.Header.Set("anthropic-version", "2023-06-01")
-		}
-	}
-	res, err := c.client.Do(req)
+	c.api.authorize(req.Header, config.Key)
+	res, err := c.http.Do(req)
 	if err != nil {
 		return Check{"key", true, c.redact(err.Error())}
 	}

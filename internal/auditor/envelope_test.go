@@ -101,17 +101,19 @@ func FuzzReceive(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		res := &http.Response{Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body))}
-		r, err := receive(res, func(*reply) {})
-		if r == nil || err != nil && strings.TrimSpace(err.Error()) == "" {
-			t.Fatalf("%q: reply %v, error %v", body, r, err)
-		}
-		if c := r.answer; c != nil {
-			for _, call := range (&talk{}).callsOf(&c.Message, c.Message.Content) {
-				require.NotEmpty(t, call.ID)
-				require.NotEmpty(t, call.Function.Arguments)
+		for _, api := range apis {
+			res := &http.Response{Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body))}
+			r, err := receive(res, api, func(*reply) {})
+			if r == nil || err != nil && strings.TrimSpace(err.Error()) == "" {
+				t.Fatalf("%q: reply %v, error %v", body, r, err)
 			}
+			if c := r.answer; c != nil {
+				for _, call := range (&talk{}).callsOf(&c.Message, c.Message.Content) {
+					require.NotEmpty(t, call.ID)
+					require.NotEmpty(t, call.Function.Arguments)
+				}
+			}
+			possible(t, (&client{api: api}).usage(r, len(body)))
 		}
-		possible(t, (&chat{}).usage(r, len(body)))
 	})
 }

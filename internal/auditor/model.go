@@ -59,7 +59,7 @@ func newModel(entry audit.AuditorEntry, c ChatConfig, prompt string, budget floa
 	if !c.Model.Priced && !math.IsInf(budget, 1) {
 		return nil, noPrice(c.Model)
 	}
-	if _, err := newChat(c); err != nil {
+	if _, err := newClient(c); err != nil {
 		return nil, err
 	}
 	return &modelAuditor{entry: entry, chat: c, prompt: prompt, budget: budget, pause: pause}, nil
@@ -126,7 +126,7 @@ func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 		return audit.AuditRun{}, err
 	}
 	defer root.Close()
-	client, err := newChat(m.chat)
+	client, err := newClient(m.chat)
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
@@ -142,6 +142,7 @@ func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 	run.Whole = t.whole
 	run.Invalid, run.EndedEarly = audit.OneLine(client.redact(why), 0), t.report.CutShort
 	run.Duration, run.Usage, run.Model = time.Since(run.Started), t.usage, cmp.Or(t.served, m.chat.Model.ID)
+	run.Unconfirmed = t.served == ""
 	return run, nil
 }
 

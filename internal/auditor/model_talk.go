@@ -13,12 +13,13 @@ import (
 
 	"assay/audit"
 	"assay/audit/findings"
+	"assay/internal/events"
 )
 
 // A talk is one audit by a model, as it goes on.
 type talk struct {
 	*modelAuditor
-	client   *chat
+	client   *client
 	view     sourceView
 	findings int     // how many a report may hold
 	most     float64 // USD that it may cost; +Inf where nobody knows its price
@@ -189,7 +190,7 @@ func (t *talk) turn(ctx context.Context) (*choice, error) {
 		}
 		t.count(&a, body.bytes())
 		if f == nil {
-			return t.answered(got, &a, body.bytes()), nil
+			return t.answered(got, &a, body.bytes())
 		}
 		t.tell(talkEvent{Type: "fault", Text: f.text, Seconds: a.Latency.Seconds()})
 		switch cause := context.Cause(ctx); {
@@ -230,16 +231,23 @@ func (t *talk) turn(ctx context.Context) (*choice, error) {
 	}
 }
 
-func (t *talk) answered(got *reply, a *audit.Attempt, sent int) *choice {
+func (t *talk) answered(got *reply, a *audit.Attempt, sent int) (*choice, error) {
 	t.usage.Turns++
-	t.served = cmp.Or(t.client.redact(a.Model), t.served)
+	model := &t.chat.Model
+	if served := t.client.redact(a.Model); served != "" {
+		t.served = served
+		if !events.SameModel(model.ID, served, append(model.Aliases, model.Name)) {
+			return nil, fmt.Errorf("another model answered: %s was asked, and %s answered; where both are one "+
+				"model, name it under Aliases of its row in fixtures/models.md", model.ID, served)
+		}
+	}
 	if n := a.Usage.TokensIn; n > 0 { // some count cached tokens elsewhere: the estimate stays a sane one
 		t.perToken = min(max(float64(sent)/float64(n), bytesPerTokenWorst), 2*bytesPerToken)
 	}
 	c := got.answer
 	u := a.Usage
 	t.tell(talkEvent{Type: "turn", Said: c.Message.Content, Thought: c.Message.Thought, Finish: c.FinishReason, Seconds: a.Latency.Seconds(), Usage: &u})
-	return c
+	return c, nil
 }
 
 // count adds what an attempt consumed. What the server turned down costs nothing;

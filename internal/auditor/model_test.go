@@ -172,8 +172,7 @@ func TestModelAudits(t *testing.T) {
 	require.Contains(t, run.Command[0], "maker/m at 127.0.0.1")
 }
 
-// TestModelWithoutToolCalling: a server that turns tools down, and one whose model
-// writes its calls into the text, are asked in plain text.
+// TestModelWithoutToolCalling: with tools=text a model is offered its tools in prose.
 func TestModelWithoutToolCalling(t *testing.T) {
 	for name, call := range map[string]string{
 		"plain":  "I look.\n\nCALL list {\"path\": \".\"}\n`CALL search {\"pattern\": \"scrypt\"}`\n",
@@ -184,7 +183,7 @@ func TestModelWithoutToolCalling(t *testing.T) {
 				messages, tools := conversation(e.t, r)
 				switch {
 				case tools > 0:
-					return mockapi.Reply{Status: 400, Body: `{"error":{"message":"registry.ollama.ai/library/m does not support tools"}}`}
+					return mockapi.Reply{Status: 500}
 				case len(messages) == 1:
 					holds(e.t, *messages[0].Content, "CALL read")
 					return answers(call)
@@ -195,12 +194,49 @@ func TestModelWithoutToolCalling(t *testing.T) {
 				holds(e.t, *messages[2].Content, "lines in ")
 				return answers(e.report)
 			})
+			e.config.Model.Settings.TextTools = true
 			run := e.run()
 			e.passed(run)
 			require.Equal(t, int64(2), run.Usage.Turns)
-			require.True(t, run.Usage.Priced, "what was turned down cost nothing")
+			require.Contains(t, run.Command[0], "tools=text")
 		})
 	}
+}
+
+// TestModelRefusedTools: a server that refuses tools or a setting makes the trial INVALID, and
+// the message says what to change. Nothing is asked without them.
+func TestModelRefusedTools(t *testing.T) {
+	for _, c := range []struct{ said, advice string }{
+		{"registry.ollama.ai/library/m does not support tools", "set tools=text under Settings of its row"},
+		{"Function tools with reasoning_effort are not supported for gpt-6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.", "set api=responses under Settings of its row in fixtures/models.md"},
+		{"Unsupported value: 'reasoning_effort' does not support 'high' with this model.", "refuses a setting (effort=high temperature=0): change Settings"},
+		{"Unsupported parameter: 'temperature' is not supported with this model.", "refuses a setting (effort=high temperature=0): change Settings"},
+	} {
+		e := sit(t, func(*exam, mockapi.Request) mockapi.Reply {
+			return mockapi.Reply{Status: 400, Body: `{"error":{"message":"` + c.said + `","type":"invalid_request_error"}}`}
+		})
+		e.config.Model.Settings = audit.ModelSettings{Effort: "high", Temperature: new(float64)}
+		run := e.run()
+		require.Contains(t, run.Invalid, c.advice)
+		require.Len(t, e.server.Requests(), 1)
+	}
+}
+
+// TestModelSwapped: an answer of another model ends the audit, with both names.
+func TestModelSwapped(t *testing.T) {
+	play := func(e *exam, r mockapi.Request) mockapi.Reply {
+		if r.N == 1 {
+			return calls(listAll)
+		}
+		return mockapi.Reply{Content: e.report, Model: "other/m-mini", Cost: -1}
+	}
+	e := sit(t, play)
+	run := e.run()
+	require.Contains(t, run.Invalid, "another model answered: maker/m was asked, and other/m-mini answered")
+	require.Positive(t, run.Usage.TokensIn)
+	e = sit(t, play)
+	e.config.Model.Aliases = []string{"m-mini"}
+	e.passed(e.run())
 }
 
 // TestModelMistakes: what is wrong with a call is told to the model, and it goes on.
@@ -460,7 +496,7 @@ func TestModelLimits(t *testing.T) {
 		e := sit(t, endless(true))
 		e.config.Model.Priced = false
 		_, err := newModel(e.entry, e.config, "Audit this.", 5)
-		require.ErrorContains(t, err, "no price is known for it")
+		require.ErrorContains(t, err, "no price is known for m, so no budget can hold")
 	})
 }
 
@@ -525,7 +561,7 @@ func TestUsualLimitsAreStated(t *testing.T) {
 func TestAFailureNamesTheTimeThatItHad(t *testing.T) {
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Stall: true} })
 	t.Cleanup(s.Close)
-	c, err := newChat(ChatConfig{Name: "m", BaseURL: s.BaseURL, Model: audit.Model{ID: "m"}, Timeout: 50 * time.Millisecond})
+	c, err := newClient(ChatConfig{Name: "m", BaseURL: s.BaseURL, Model: audit.Model{ID: "m"}, Timeout: 50 * time.Millisecond})
 	require.NoError(t, err)
 	require.Equal(t, moduleTimeout, c.review(audit.ReviewTask{Files: []audit.Block{{Path: "a.go"}}}, 1).timeout)
 	r := c.review(audit.ReviewTask{}, 1)

@@ -23,7 +23,7 @@ const (
 	youHave     = "\n\nThe project is in the folder . and you can only read it, by the tools list, read and search; you can call several at once. When you have read what you need, your last answer is the report and nothing else.\n\n"
 )
 
-// plainTools tells a model that cannot call functions how to ask for a tool.
+// plainTools returns how a model asks for a tool in prose, for a server without function calls.
 func plainTools() string {
 	var b strings.Builder
 	b.WriteString("You ask for a tool by a line of this form, alone on its line, the arguments as one JSON object; several such lines ask for several. End your answer after them: the results come with the next message.\n\n")
@@ -37,7 +37,7 @@ func plainTools() string {
 func (t *talk) instructions() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(t.prompt) + youHave)
-	if t.client.toolless.Load() {
+	if t.client.config.Model.Settings.TextTools {
 		b.WriteString(plainTools() + "\n")
 	}
 	b.WriteString(findings.Instructions)
@@ -49,8 +49,8 @@ func (t *talk) instructions() string {
 
 // request gives the body of the next turn: the conversation so far, in tool messages
 // or in plain text, as the server takes it.
-func (t *talk) request() *chatRequest {
-	plain := t.client.toolless.Load()
+func (t *talk) request() *request {
+	plain := t.client.config.Model.Settings.TextTools
 	messages := []chatMessage{says("user", t.instructions())}
 	user := func(text string) { // servers want turns to alternate
 		if last := &messages[len(messages)-1]; last.Role == "user" {
@@ -84,33 +84,28 @@ func (t *talk) request() *chatRequest {
 	}
 	r := t.client.request(t.maxTokens, messages...)
 	if !plain {
-		r.Tools = sourceTools
+		r.tools = sourceTools
 	}
 	return r
 }
 
 func (s *step) message() chatMessage {
-	m := chatMessage{Role: "assistant", Thought: s.said.Thought, Details: s.said.Details, ToolCalls: slices.Clone(s.calls)}
+	m := s.said.again()
+	m.ToolCalls = slices.Clone(s.calls)
 	for i := range m.ToolCalls {
 		if a := &m.ToolCalls[i].Function.Arguments; !json.Valid([]byte(*a)) {
-			*a = "{}" // servers turn such a conversation down; the result says what was wrong
+			*a = "{}" // servers refuse such a conversation; the result says what was wrong
 		}
 	}
-	if text := s.said.Content; text != "" || len(s.calls) == 0 {
-		m.Content = &text
+	if len(s.calls) > 0 && s.said.Content == "" {
+		m.Content = nil
 	}
 	return m
 }
 
 // plainText gives what the model said where the server knows no tools.
 func (s *step) plainText() string {
-	text := s.said.Content
-	if len(s.said.ToolCalls) > 0 { // said before the server turned tools down
-		for _, c := range s.calls {
-			text += fmt.Sprintf("\nCALL %s %s", c.Function.Name, c.Function.Arguments)
-		}
-	}
-	return text
+	return s.said.Content
 }
 
 func (f *failure) overlong() bool {

@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/tidwall/gjson"
@@ -22,7 +23,7 @@ const (
 )
 
 // Cost gives what one request is expected to cost, and costs at most, in USD.
-func (c *chat) Cost(task audit.ReviewTask) (expected, most float64, known bool) {
+func (c *client) Cost(task audit.ReviewTask) (expected, most float64, known bool) {
 	m := c.config.Model
 	if !m.Priced {
 		return 0, 0, false
@@ -44,27 +45,31 @@ func price(m audit.Model, in, out float64) float64 { return (in*m.In + out*m.Out
 // gives one, else tokens times the listed price. Where the response does not say
 // how many tokens it took, or broke off before it could, they are estimated from
 // the bytes sent and written, and the cost is unknown.
-func (c *chat) usage(got *reply, sent int) audit.Usage {
-	count := func(name string) int64 { return int64(min(max(got.usage.Get(name).Num, 0), 1e15)) }
-	m := c.config.Model
-	in := count("prompt_tokens")
-	// Some count reasoning in the total alone.
-	u := audit.Usage{TokensIn: in, TokensOut: max(count("completion_tokens"), count("total_tokens")-in)}
+func (c *client) usage(got *reply, sent int) audit.Usage {
+	m, t := c.config.Model, c.api.tokens(got)
+	u := audit.Usage{TokensIn: t.in, TokensOut: t.out}
 	counted := u.TokensIn > 0 && (u.TokensOut > 0 || got.written == 0) && (!got.streamed || got.whole)
 	if !counted {
 		u.TokensIn = max(u.TokensIn, int64(float64(sent)/bytesPerToken))
 		u.TokensOut = max(u.TokensOut, int64(math.Ceil(float64(got.written)/bytesPerToken)))
 	}
-	switch cost := got.usage.Get("cost"); {
+	switch cost := got.used("cost"); {
 	case cost.Type == gjson.Number && cost.Num >= 0 && cost.Num < 1e9 && (!got.streamed || got.whole):
 		u.USD, u.Priced = cost.Num, true
 		// With a key of one's own at the model's host, OpenRouter bills its fee
 		// alone, and the host the rest.
-		if got.usage.Get("is_byok").Bool() {
-			u.USD += min(max(0, got.usage.Get("cost_details.upstream_inference_cost").Num), 1e9)
+		if got.used("is_byok").Bool() {
+			u.USD += min(max(0, got.used("cost_details.upstream_inference_cost").Num), 1e9)
 		}
 	case m.Priced && (counted || m.In == 0 && m.Out == 0):
-		u.USD, u.Priced = price(m, float64(u.TokensIn), float64(u.TokensOut)), true
+		u.USD, u.Priced = price(m, float64(u.TokensIn), float64(u.TokensOut))+cacheDifference(m, t), true
 	}
 	return u
+}
+
+// cacheDifference returns USD by which tokens of the cache cost more or less than others:
+// writing them costs a quarter more (Anthropic, OpenAI), reading them what the model's row says.
+func cacheDifference(m audit.Model, t tokenCount) float64 {
+	read := float64(min(t.cached, t.in)) * (cmp.Or(m.Cached, m.In) - m.In)
+	return (read + float64(min(t.stored, t.in))*m.In/4) / 1e6
 }

@@ -47,9 +47,9 @@ func (p *program) process(b *box.Box, home *box.Home) box.Process {
 type ran struct {
 	box.Exit
 	said    events.Outcome // by an agent, of its run
-	wrapped bool            // it said so
-	text    []byte          // its report or its answer
-	unread  string          // why that cannot be read
+	wrapped bool           // it said so
+	text    []byte         // its report or its answer
+	unread  string         // why that cannot be read
 }
 
 // run runs it. What it reports stands on its standard output, in what an agent wraps

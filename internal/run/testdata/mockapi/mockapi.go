@@ -1,5 +1,5 @@
-// Package mockapi is a chat completions server for tests, on this machine, that
-// answers as it is told and misbehaves on demand. It remembers what it was sent
+// Package mockapi is a model's server for tests, on this machine, that answers by chat
+// completions, Responses or Messages as it is told, and misbehaves on demand. It remembers what it was sent
 // and what it would have charged.
 package mockapi
 
@@ -28,6 +28,7 @@ type Request struct {
 	Body   []byte
 	Tries  int // how often this prompt was sent so far, this time included
 	Stream bool
+	API    string // chat/completions, responses or messages: the end of its path
 }
 
 // A Reply is what the server does with a request. The zero value answers "bad".
@@ -229,25 +230,24 @@ func (r Reply) slowly(w http.ResponseWriter, req *http.Request, body string) {
 func (s *Server) note(w http.ResponseWriter, req *http.Request) (Request, bool) {
 	b, err := io.ReadAll(req.Body)
 	var sent struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
-		Messages []struct {
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
+		Model    string    `json:"model"`
+		Stream   bool      `json:"stream"`
+		Messages []message `json:"messages"`
+		Input    []message `json:"input"`
 	}
-	if err != nil || json.Unmarshal(b, &sent) != nil || req.Method != http.MethodPost || req.URL.Path != "/v1/chat/completions" {
+	api := strings.TrimPrefix(req.URL.Path, "/v1/")
+	known := slices.Contains([]string{"chat/completions", "responses", "messages"}, api)
+	if err != nil || json.Unmarshal(b, &sent) != nil || req.Method != http.MethodPost || !known {
 		http.Error(w, `{"error":{"message":"no chat completion was asked for"}}`, http.StatusNotFound)
 		return Request{}, false
 	}
-	r := Request{Model: sent.Model, Stream: sent.Stream, Header: req.Header.Clone(), Body: b}
-	for _, m := range sent.Messages {
-		var text string
-		if json.Unmarshal(m.Content, &text) != nil {
-			text = string(m.Content)
-		}
-		r.Prompt += text
+	r := Request{Model: sent.Model, Stream: sent.Stream, Header: req.Header.Clone(), Body: b, API: api}
+	for _, m := range append(sent.Messages, sent.Input...) {
+		r.Prompt += m.text()
 	}
-	_, _ = fmt.Sscanf(req.Header.Get("Authorization"), "Bearer %s", &r.Key)
+	if _, _ = fmt.Sscanf(req.Header.Get("Authorization"), "Bearer %s", &r.Key); r.Key == "" {
+		r.Key = req.Header.Get("x-api-key")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.flying++
@@ -259,6 +259,28 @@ func (s *Server) note(w http.ResponseWriter, req *http.Request) (Request, bool) 
 		s.requests = append(s.requests, r)
 	}
 	return r, true
+}
+
+// A message is one of a conversation, its content a text or blocks with text.
+type message struct {
+	Content json.RawMessage `json:"content"`
+}
+
+func (m message) text() string {
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		return text
+	}
+	var blocks []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(m.Content, &blocks) != nil {
+		return string(m.Content)
+	}
+	for _, b := range blocks {
+		text += b.Text
+	}
+	return text
 }
 
 // reset closes the connection so that the client sees a reset, not an end.
@@ -294,6 +316,12 @@ func (r Reply) body(req Request) string {
 	}
 	if r.Uncounted {
 		usage = nil
+	}
+	switch req.API {
+	case "responses":
+		return r.responses(req, usage)
+	case "messages":
+		return r.messages(req, usage)
 	}
 	head := map[string]any{"id": fmt.Sprint("gen-", req.N), "created": 1, "model": r.Model}
 	if req.Stream && !r.Whole {

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,7 +46,7 @@ const (
 type ChatConfig struct {
 	Name      string // as in results and subtest paths
 	Provider  string // openrouter, openai, anthropic, ollama, or the host of another server
-	BaseURL   string // up to and without /chat/completions
+	BaseURL   string // up to and without the API's own path, such as /chat/completions
 	Key       string // API key; empty where the server needs none
 	KeyName   string // the environment variable that it comes from, for messages
 	Model     audit.Model
@@ -54,43 +56,46 @@ type ChatConfig struct {
 	Silence   time.Duration // 0: DefaultChatSilence
 }
 
-// A chat is a language model behind a chat completions API as a reviewer. It
-// makes one request for a review (and another where the server turns a parameter
-// down); trying again is the caller's business.
-type chat struct {
+// A client asks a language model through its provider's API, as a reviewer and for the agent
+// loop. It makes one request for a review (and another where the server turns a parameter
+// down); further attempts are the caller's business.
+type client struct {
 	config   ChatConfig
-	client   *http.Client
+	api      api
+	http     *http.Client
 	masker   masker // of the key
 	address  string // the base URL, for messages: without a password
 	settings string
-	// What the server turned down so far.
-	plain      atomic.Bool  // no JSON schema
-	toolless   atomic.Bool  // no tools
-	otherLimit atomic.Bool  // the other of max_tokens and max_completion_tokens
-	unmetered  atomic.Bool  // no stream_options
-	unstreamed atomic.Bool  // no stream
-	most       atomic.Int64 // tokens that the model can write, where the server has said so
-	greeting   greeting
-	standstill standstill
+	mu       sync.Mutex
+	refused  parameters
+	most     atomic.Int64 // tokens that the model can write, where the server has said so
+	probe    probe
+	breaker  circuitBreaker
 }
 
-// Chat gives the reviewer for a model. Temperature is left to the provider: a
-// model is measured as it is shipped, and some take none.
+// Chat returns the reviewer for a model, which is asked by the API of its row. What the row
+// does not state is left to the provider: a model is measured as it is shipped.
 func Chat(c ChatConfig) (audit.Reviewer, error) {
-	client, err := newChat(c)
+	reviewer, err := newClient(c)
 	if err != nil {
 		return nil, err
 	}
-	return client, nil
+	return reviewer, nil
 }
 
-func newChat(c ChatConfig) (*chat, error) {
+func newClient(c ChatConfig) (*client, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, withoutPassword(c.BaseURL))
 	}
-	if u.RawQuery != "" || strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions") {
-		return nil, fmt.Errorf("%s: the base URL is %q: expected it without a query, and up to and without /chat/completions, which is added", c.Name, u.Redacted())
+	api, known := apis[cmp.Or(c.Model.Settings.API, "chat")]
+	if !known {
+		return nil, fmt.Errorf("%s: the API is %q: expected chat, responses or messages", c.Name,
+			c.Model.Settings.API)
+	}
+	if u.RawQuery != "" || strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), api.path()) {
+		return nil, fmt.Errorf("%s: the base URL is %q: expected it without a query, and up to and "+
+			"without %s, which is added", c.Name, u.Redacted(), api.path())
 	}
 	c.Key = strings.TrimSpace(c.Key) // secrets in files end with the end of a line
 	if strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -104,7 +109,7 @@ func newChat(c ChatConfig) (*chat, error) {
 	rest := c.Model.Settings
 	rest.MaxTokens = 0
 	c.Idle, c.Silence = cmp.Or(c.Idle, DefaultChatIdle), cmp.Or(c.Silence, DefaultChatSilence)
-	return &chat{config: c, client: &http.Client{Transport: newTransport(), CheckRedirect: stay}, masker: newMasker(c.Key), address: u.Redacted(),
+	return &client{config: c, api: api, http: &http.Client{Transport: newTransport(), CheckRedirect: stay}, masker: newMasker(c.Key), address: u.Redacted(),
 		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d%s", c.Model.ID, u.Host, c.MaxTokens, stated(rest))}, nil
 }
 
@@ -124,19 +129,19 @@ var userInfo = regexp.MustCompile(`^(?i)([a-z]+:(?://)?)?.*@`)
 func withoutPassword(address string) string { return userInfo.ReplaceAllString(address, "${1}xxxxx@") }
 
 // Name is as in results.db.
-func (c *chat) Name() string { return c.config.Name }
+func (c *client) Name() string { return c.config.Name }
 
 // Provider is whose limits the model shares.
-func (c *chat) Provider() string { return c.config.Provider }
+func (c *client) Provider() string { return c.config.Provider }
 
 // Close lets go of idle connections. The reviewer can be used afterwards.
-func (c *chat) Close() error {
-	c.client.CloseIdleConnections()
+func (c *client) Close() error {
+	c.http.CloseIdleConnections()
 	return nil
 }
 
 // Settings holds what changes answers: model, server, limit. It holds no key.
-func (c *chat) Settings() string { return c.settings }
+func (c *client) Settings() string { return c.settings }
 
 // schema is what a model is asked to answer in where the server offers it. The
 // explanation comes first: what a model writes before its verdict, it can use.
@@ -154,7 +159,7 @@ var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":
 
 // Review asks the model once, and again where the server turns a parameter down that
 // is left out from then on.
-func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
+func (c *client) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	var attempts []audit.Attempt
 	limit := c.maxTokens(&task)
 	for {
@@ -164,7 +169,7 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 		body := c.review(task, limit)
 		got, a, f := c.exchange(ctx, body)
 		if f == nil {
-			c.standstill.ends()
+			c.breaker.closes()
 			r := c.read(&task, got.answer)
 			r.Attempts = append(attempts, a)
 			return withoutSecrets(r, c.redact), nil
@@ -180,7 +185,7 @@ func (c *chat) Review(ctx context.Context, task audit.ReviewTask) (audit.Review,
 		case len(attempts) <= maxAdaptions && c.adapts(f, body):
 			continue
 		}
-		c.stopAt(f)
+		c.breakAt(f)
 		r.Attempts = attempts
 		return withoutSecrets(r, c.redact), c.clean(f.fatal)
 	}
@@ -197,14 +202,14 @@ var (
 	errIdle = errors.New("the stream stood still")
 )
 
-// exchange makes one request. Without a failure the reply holds an answer.
-func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audit.Attempt, *failure) {
+// once makes one request. Without a failure the reply holds an answer.
+func (c *client) once(parent context.Context, body *request) (*reply, audit.Attempt, *failure) {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
 	slow := time.AfterFunc(body.timeout, func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
 	defer slow.Stop()
 	a := audit.Attempt{Started: time.Now()}
-	if err := c.greet(ctx); err != nil {
+	if err := c.preflight(ctx); err != nil {
 		a.Latency = time.Since(a.Started)
 		return nil, a, c.understand(parent, ctx, err, nil, a, nil)
 	}
@@ -230,16 +235,43 @@ func (c *chat) exchange(parent context.Context, body *chatRequest) (*reply, audi
 		return got, a, f
 	}
 	if got.streamed && !a.Usage.Priced && c.config.Model.Priced {
-		c.unstreamed.Store(true) // it does not count what it streams
+		c.leaveOut(func(p *parameters) *bool { return &p.stream }) // it does not count what it streams
 	}
 	a.FinishReason = oneLine(got.answer.FinishReason)
 	return got, a, nil
 }
 
+// maxPauses bounds how often a model may pause in the middle of one answer.
+const maxPauses = 8
+
+// exchange asks once. Where the model pauses in the middle of its answer (Anthropic's
+// pause_turn), what it wrote is sent back, and it goes on.
+func (c *client) exchange(ctx context.Context, body *request) (got *reply, a audit.Attempt, f *failure) {
+	before := audit.Attempt{Usage: audit.Usage{Priced: true}}
+	for range maxPauses {
+		got, a, f = c.once(ctx, body)
+		if f != nil {
+			f.attempt.Usage, f.attempt.Latency = before.Usage.Add(f.attempt.Usage), before.Latency+f.attempt.Latency
+		}
+		if before.Usage.TokensIn > 0 {
+			a.Started = before.Started
+		}
+		a.Usage, a.Latency = before.Usage.Add(a.Usage), before.Latency+a.Latency
+		if f != nil || got.answer.FinishReason != pauseTurn {
+			break
+		}
+		before = a
+		further := *body
+		further.messages = append(slices.Clone(body.messages), got.answer.Message.again())
+		body = &further
+	}
+	return got, a, f
+}
+
 // send makes the request and reads the response. A stream is asked for unless the
 // server does not offer it: a model that stands still in the middle of its answer
 // is noticed soon, and what it has written is known when it breaks off.
-func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chatRequest) (got *reply, res *http.Response, err error) {
+func (c *client) send(ctx context.Context, end context.CancelCauseFunc, body *request) (got *reply, res *http.Response, err error) {
 	if res, err = c.post(ctx, body); err != nil {
 		return nil, nil, err
 	}
@@ -249,14 +281,14 @@ func (c *chat) send(ctx context.Context, end context.CancelCauseFunc, body *chat
 	defer res.Body.Close()
 	still := time.AfterFunc(never, func() { end(errIdle) })
 	defer still.Stop()
-	got, err = receive(res, func(r *reply) { still.Reset(r.patience(c.config.Idle)) })
+	got, err = receive(res, c.api, func(r *reply) { still.Reset(r.patience(c.config.Idle)) })
 	return got, res, err
 }
 
 // read reads a choice as the answer to a task: what it says about itself first. The
 // key leaves the text before anything is cut from it, since a part of it could not be
 // found any more.
-func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
+func (c *client) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	m := choice.Message
 	text := m.Content
 	if strings.TrimSpace(text) == "" { // some answer a schema by calling a function
@@ -285,9 +317,9 @@ func (c *chat) read(task *audit.ReviewTask, choice *choice) audit.Review {
 
 // redact removes the API key from what is kept: servers quote it back in error
 // messages.
-func (c *chat) redact(s string) string { return maskForms(c.masker.mask(s)) }
+func (c *client) redact(s string) string { return maskForms(c.masker.mask(s)) }
 
-func (c *chat) clean(err error) error {
+func (c *client) clean(err error) error {
 	if err == nil || c.redact(err.Error()) == err.Error() {
 		return err
 	}

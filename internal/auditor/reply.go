@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -18,9 +19,9 @@ import (
 // stream.
 type reply struct {
 	model  string
-	usage  gjson.Result
-	failed bool    // it holds an error
-	answer *choice // nil where there is none
+	usage  []gjson.Result // as it was stated, the last word at the end
+	failed bool           // it holds an error
+	answer *choice        // nil where there is none
 
 	raw      []byte // for messages: the body or, of a stream, the last event
 	streamed bool
@@ -29,6 +30,10 @@ type reply struct {
 	text     []byte // the answer so far
 	thought  []byte // the reasoning so far
 	written  int    // bytes that the model wrote, its reasoning included
+	between  bool   // of a stream: an item has ended, and the model may think before the next
+
+	items  []json.RawMessage // of Responses: those that are whole
+	blocks []*contentBlock   // of Messages: those that have begun
 }
 
 // A choice is one answer of a completion. Of a stream, message is what the deltas
@@ -42,7 +47,7 @@ type message struct {
 	Content   string
 	Refusal   string
 	Thought   string            // its reasoning
-	Details   []json.RawMessage // of its reasoning, OpenRouter's: sent back as it came
+	Details   []json.RawMessage // of its reasoning, or of all: sent back as it came
 	ToolCalls []toolCall
 	Arguments string // of the one call that there was before there were tools
 }
@@ -70,44 +75,6 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(a))
 }
 
-// readMessage reads a message, or the part of one that a chunk holds.
-func readMessage(e gjson.Result) (m message, err error) {
-	e.ForEach(func(name, v gjson.Result) bool {
-		switch name.Str {
-		case "content":
-			m.Content = contentOf(v)
-		case "refusal":
-			m.Refusal = v.Str
-		case "reasoning", "reasoning_content": // OpenRouter; DeepSeek, vLLM
-			m.Thought += v.Str
-		case "reasoning_details":
-			err = errors.Join(err, json.Unmarshal([]byte(v.Raw), &m.Details))
-		case "tool_calls":
-			err = errors.Join(err, json.Unmarshal([]byte(v.Raw), &m.ToolCalls))
-		case "function_call":
-			if v.IsObject() {
-				m.Arguments = v.Get("arguments").Str
-			}
-		}
-		return true
-	})
-	return m, err
-}
-
-// contentOf gives a message's text. Some servers give it in parts (Mistral's models
-// that reason do); of these the parts of type text count.
-func contentOf(e gjson.Result) string {
-	text := e.Str
-	if e.IsArray() {
-		for _, part := range e.Array() {
-			if kind := part.Get("type").Str; part.IsObject() && (kind == "text" || kind == "") {
-				text += part.Get("text").Str
-			}
-		}
-	}
-	return text
-}
-
 func (m *message) bytes() int {
 	n := len(m.Content) + len(m.Refusal) + len(m.Thought) + len(m.Arguments)
 	for _, t := range m.ToolCalls {
@@ -122,7 +89,7 @@ var errBroken = errors.New("the stream broke off")
 // that were asked for a stream may answer in one piece, and not all label it. The
 // reply holds what came even where there is an error. alive is called after each
 // event of a stream; comments, which keep a connection open, are none.
-func receive(res *http.Response, alive func(*reply)) (*reply, error) {
+func receive(res *http.Response, api api, alive func(*reply)) (*reply, error) {
 	r := &reply{}
 	body := bufio.NewReaderSize(res.Body, 512) // its beginning is looked at, no more
 	first, err := firstByte(body)
@@ -133,13 +100,13 @@ func receive(res *http.Response, alive func(*reply)) (*reply, error) {
 		return r, errors.New("the response is empty: expected JSON or a stream of events")
 	case first == '{':
 		if r.raw, err = io.ReadAll(body); err == nil {
-			err = r.read(r.raw)
+			err = r.read(api, r.raw)
 		}
 	case err == nil && first != ':' && !strings.ContainsRune("deir", rune(first)): // data, event, id, retry
 		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", kind, first)
 	default:
 		r.streamed = true
-		err = r.follow(body, alive)
+		err = r.follow(api, body, alive)
 	}
 	if r.answer != nil {
 		r.answer.Message.Content, r.answer.Message.Thought = string(r.text), string(r.thought)
@@ -164,37 +131,15 @@ func firstByte(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// unwrap takes a completion out of a gateway's envelope, or reads one in the shape
-// of Anthropic's or Ollama's own API.
-func (r *reply) unwrap(e gjson.Result) error {
-	for _, name := range []string{"data", "result", "response"} {
-		if inner := e.Get(name); inner.IsObject() {
-			if err := r.take(inner); err != nil || r.answer != nil || r.failed {
-				r.raw = []byte(inner.Raw)
-				return err
-			}
-		}
-	}
-	if e.Get("type").Str == "message" {
-		r.answer = &choice{FinishReason: finish(e.Get("stop_reason").Str)}
-		r.grow(&message{Content: contentOf(e.Get("content"))})
-	} else if said := e.Get("message"); said.IsObject() {
-		r.answer = &choice{FinishReason: e.Get("done_reason").Str}
-		m, err := readMessage(said)
-		r.grow(&m)
-		return err
-	}
-	return nil
-}
-
 // finishes are OpenAI's reasons for the end of an answer, by other APIs' words that some
 // gateways hand on: Anthropic's, Mistral's and Gemini's.
 var finishes = map[string]string{"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "model_length": "length",
-	"refusal": "content_filter", "safety": "content_filter", "prohibited_content": "content_filter", "blocklist": "content_filter", "spii": "content_filter"}
+	"model_context_window_exceeded": "length", "max_output_tokens": "length",
+	"tool_use": "tool_calls", "refusal": "content_filter", "safety": "content_filter", "prohibited_content": "content_filter", "blocklist": "content_filter", "spii": "content_filter"}
 
 func finish(reason string) string { return cmp.Or(finishes[strings.ToLower(reason)], reason) }
 
-func (r *reply) follow(body io.Reader, alive func(*reply)) error {
+func (r *reply) follow(api api, body io.Reader, alive func(*reply)) error {
 	var broke error
 	for data, err := range eventsOf(body) {
 		if data = bytes.TrimSpace(data); err == nil && len(data) == 0 {
@@ -208,7 +153,7 @@ func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 			r.whole, r.done = true, true
 		default:
 			r.raw = append(r.raw[:0], data...)
-			err = r.read(data)
+			err = r.read(api, data)
 		}
 		if broke = err; err != nil || r.failed {
 			break
@@ -224,7 +169,7 @@ func (r *reply) follow(body io.Reader, alive func(*reply)) error {
 	return errBroken
 }
 
-func (r *reply) read(data []byte) error {
+func (r *reply) read(api api, data []byte) error {
 	what := "the response"
 	if r.streamed {
 		what = "an event"
@@ -233,57 +178,59 @@ func (r *reply) read(data []byte) error {
 		return fmt.Errorf("%s is no JSON: %w", what, json.Unmarshal(data, new(any)))
 	}
 	e := gjson.ParseBytes(data)
-	err := r.take(e)
-	if err == nil && r.answer == nil && !r.failed && !r.streamed {
-		err = r.unwrap(e)
-	}
-	if err != nil {
-		return fmt.Errorf("%s is no chat completion: %w", what, err)
+	// An error in the place of an answer; a response of OpenAI's names its error itself.
+	r.failed = r.failed || e.Get("error").Type != gjson.Null && e.Get("object").Str != "response"
+	if err := api.read(r, e); err != nil {
+		return fmt.Errorf("%s is none of %s: %w", what, api.name(), err)
 	}
 	return nil
 }
 
-func (r *reply) take(e gjson.Result) (err error) {
-	e.ForEach(func(name, v gjson.Result) bool {
-		switch name.Str {
-		case "model":
-			r.model = cmp.Or(v.Str, r.model)
-		case "usage":
-			if v.IsObject() {
-				r.usage = v
-			}
-		case "error":
-			r.failed = r.failed || v.Type != gjson.Null
-		case "object":
-			r.failed = r.failed || v.Str == "error" // the object itself is the error, as vLLM puts it into a stream
-		case "choices":
-			for i, c := range v.Array() {
-				if c.IsObject() && (c.Get("index").Num == 0 || !r.streamed && i == 0) {
-					err = errors.Join(err, r.choose(c))
-				}
-			}
-		}
-		return true
-	})
-	return err
+// pauseTurn is the end of an answer that goes on when it is sent back.
+const pauseTurn = "pause_turn"
+
+// uses notes what a response says that it used.
+func (r *reply) uses(usage gjson.Result) {
+	if usage.IsObject() {
+		r.usage = append(r.usage[:min(len(r.usage), 1)], usage) // the first and the last say it all
+	}
 }
 
-// choose adds a choice, or a chunk's part of it, to the answer.
-func (r *reply) choose(c gjson.Result) error {
-	if r.answer == nil {
-		r.answer = &choice{}
+// used returns a member of the usage: the last that was stated.
+func (r *reply) used(name string) (v gjson.Result) {
+	for _, u := range slices.Backward(r.usage) {
+		if v = u.Get(name); v.Exists() {
+			return v
+		}
 	}
-	if reason := c.Get("finish_reason").Str; reason != "" {
-		r.answer.FinishReason, r.whole = finish(reason), true
+	return v
+}
+
+func (r *reply) count(name string) int64 { return int64(min(max(r.used(name).Num, 0), 1e15)) }
+
+// progresses notes that a stream wrote so many bytes of an answer.
+func (r *reply) progresses(bytes int) {
+	r.written += bytes
+	r.between = r.between && bytes == 0
+}
+
+// ends notes the whole answer, and why it ended.
+func (r *reply) ends(m *message, reason string) {
+	written := r.written
+	r.answer, r.text, r.thought = &choice{FinishReason: reason}, nil, nil
+	r.grow(m)
+	r.answer.Message.ToolCalls = m.ToolCalls
+	r.written, r.whole = max(written, m.bytes()), true
+}
+
+// again returns the message as it is sent back with the next turn.
+func (m *message) again() chatMessage {
+	back := chatMessage{Role: "assistant", Thought: m.Thought, Details: m.Details,
+		ToolCalls: slices.Clone(m.ToolCalls)}
+	if m.Content != "" || len(m.ToolCalls) == 0 {
+		back.Content = &m.Content
 	}
-	r.failed = r.failed || c.Get("error").Type != gjson.Null
-	m, err := readMessage(c.Get("delta"))
-	if err == nil && m.bytes() == 0 && r.written == 0 { // a completion that is whole, or a chunk that is one
-		m, err = readMessage(c.Get("message"))
-	}
-	m.Content = cmp.Or(m.Content, c.Get("text").Str) // of the old completions API
-	r.grow(&m)
-	return err
+	return back
 }
 
 func (r *reply) grow(m *message) {
@@ -301,34 +248,3 @@ func (r *reply) grow(m *message) {
 		have.growCall(t)
 	}
 }
-
-// growCall adds a chunk's part of a call. Servers that send each call whole give all
-// of them the index 0 (Gemini's, Ollama's): another ID, or another name after whole
-// arguments, is another call.
-func (m *message) growCall(t toolCall) {
-	at := -1
-	for i := range m.ToolCalls {
-		if have := &m.ToolCalls[i]; have.Index == t.Index {
-			at = i
-			another := t.ID != "" && have.ID != "" && t.ID != have.ID
-			if another || t.ID == "" && t.Function.Name != "" && json.Valid([]byte(have.Function.Arguments)) {
-				at = -1
-			}
-		}
-	}
-	if at < 0 {
-		if len(m.ToolCalls) < maxCalls {
-			m.ToolCalls = append(m.ToolCalls, t)
-		}
-		return
-	}
-	have := &m.ToolCalls[at]
-	have.ID, have.Function.Name = cmp.Or(t.ID, have.ID), cmp.Or(t.Function.Name, have.Function.Name)
-	have.Function.Arguments += t.Function.Arguments
-	if len(t.Extra) > 0 {
-		have.Extra = t.Extra
-	}
-}
-
-// maxCalls bounds how many calls of functions an answer may hold.
-const maxCalls = 64

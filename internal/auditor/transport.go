@@ -29,15 +29,15 @@ func stay(req *http.Request, via []*http.Request) error {
 // never is the time of what is not waited for.
 const never = time.Duration(math.MaxInt64)
 
-// patience gives how long a stream may now stand still. Before the first word nothing can
-// be told from silence.
+// patience returns how long a stream may now stand still. Before the first word, and between
+// two items of an answer, a model may think in silence.
 func (r *reply) patience(idle time.Duration) time.Duration {
 	switch {
 	case r.done:
 		return min(idle, trailer)
 	case r.whole:
 		return min(idle, lateUsage)
-	case r.written == 0:
+	case r.written == 0, r.between:
 		return never
 	}
 	return idle

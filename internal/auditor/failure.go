@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -28,9 +27,10 @@ type failure struct {
 	body     string // lower case, for what only the wording tells
 	declined bool   // the input was turned down for what it is
 	lost     bool   // there is no such host
+	within   bool   // a response that says 200
 	fault    string // what it has in common with others that waiting does not mend; see standstill
 	fatal    error
-	provider *chat
+	provider *client
 }
 
 func (f *failure) review() audit.Review {
@@ -45,7 +45,7 @@ func (f *failure) review() audit.Review {
 // understand says what a failure means: whether the same request may succeed
 // later, never, or no request at all. got is what came of the answer; nil where
 // nothing did.
-func (c *chat) understand(parent, ctx context.Context, err error, res *http.Response, a audit.Attempt, got *reply) *failure {
+func (c *client) understand(parent, ctx context.Context, err error, res *http.Response, a audit.Attempt, got *reply) *failure {
 	f := &failure{attempt: a, provider: c}
 	if res != nil && res.StatusCode >= 300 && got == nil {
 		f.status = res.StatusCode
@@ -133,7 +133,7 @@ func (f *failure) fill(response []byte) {
 
 // embedded finds the failure in a response that says 200: OpenRouter and others
 // put it into the body once the model has begun.
-func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
+func (c *client) embedded(got *reply, a audit.Attempt) *failure {
 	f := &failure{attempt: a, status: http.StatusBadGateway, provider: c}
 	switch {
 	case got.failed:
@@ -149,9 +149,11 @@ func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 		return nil
 	}
 	f.fill(got.raw)
+	f.within = true
 	if n, err := strconv.Atoi(f.code); err == nil && n >= 400 && n < 600 {
 		f.status = n
 	}
+	f.status = cmp.Or(errorStatus[f.code], f.status)
 	f.attempt.HTTPStatus = f.status
 	f.text = fmt.Sprintf("error %s within the response: %s", f.code, f.text)
 	f.judge()
@@ -160,8 +162,14 @@ func (c *chat) embedded(got *reply, a audit.Attempt) *failure {
 	return f
 }
 
+// errorStatus are the statuses that Anthropic and OpenAI document for the types and codes of
+// errors.
+var errorStatus = map[string]int{"rate_limit_exceeded": 429, "rate_limit_error": 429, "overloaded_error": 529,
+	"authentication_error": 401, "permission_error": 403, "billing_error": 402, "not_found_error": 404,
+	"invalid_request_error": 400, "timeout_error": 504, "api_error": 500, "server_error": 500}
+
 var (
-	moderated = regexp.MustCompile(`content_policy|content_filter|content management policy|"flagged_input"|requires moderation|input was flagged|"reasons"|guardrail|responsibleaipolicy`)
+	moderated = regexp.MustCompile(`content_policy|content_filter|content management policy|(?:cyber|bio)_policy|misalignment_policy|"invalid_prompt"|flagged for possible|"flagged_input"|requires moderation|input was flagged|"reasons"|guardrail|responsibleaipolicy`)
 	noQuota   = regexp.MustCompile(`insufficient_quota|billing_hard_limit|exceeded your current quota|credit balance is too low|free-models-per-day`)
 	noModel   = regexp.MustCompile(`model_not_found|not a valid model|model .{0,80}(?:does not exist|not found)|invalid model|no endpoints found`)
 )
@@ -171,7 +179,7 @@ func (f *failure) judge() {
 	switch s := f.status; {
 	case s < 400:
 		stop("expected an answer: name the address that it redirects to as the base URL, if it is to be trusted")
-	case (s == 400 || s == 403 || s == 422) && moderated.MatchString(f.body):
+	case (s == 400 || s == 403 || s == 422 || f.within) && moderated.MatchString(f.body):
 		f.declined = true
 	case s == 401, s == 400 && strings.Contains(f.body, "api key not valid"): // Gemini's
 		stop(f.provider.keyAdvice())
@@ -183,7 +191,7 @@ func (f *failure) judge() {
 	case s == 403:
 		stop("the key may not do this: check its rights, the model's terms and the region")
 	case s == 404 && !noModel.MatchString(f.body):
-		stop(fmt.Sprintf("expected %s/chat/completions to be there, and to have the model: check the base URL, which ends in /v1 as a rule, the name, and the ID in fixtures/models.md", strings.TrimSuffix(f.provider.address, "/")))
+		stop(fmt.Sprintf("expected %s%s to be there, and to have the model: check the base URL, which ends in /v1 as a rule, the name, and the ID in fixtures/models.md", strings.TrimSuffix(f.provider.address, "/"), f.provider.api.path()))
 	case s == 404, s == 400 && noModel.MatchString(f.body):
 		stop("expected a model that the provider has: check the name, and the ID in fixtures/models.md")
 	case s == 408, s == 409, s == 425, s == 429, s >= 500:
@@ -191,7 +199,7 @@ func (f *failure) judge() {
 	}
 }
 
-func (c *chat) keyAdvice() string {
+func (c *client) keyAdvice() string {
 	if c.config.KeyName == "" {
 		return "the key was refused"
 	}
@@ -202,8 +210,11 @@ func (c *chat) keyAdvice() string {
 }
 
 var (
-	aboutSchema = regexp.MustCompile(`response_format|json_schema|json schema|structured output|structured_output`)
-	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens`)
+	aboutSchema = regexp.MustCompile(`response_format|json_schema|json schema|structured output|structured_output|text\.format|output_config\.format|output_format`)
+	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens|max_output_tokens`)
+	aboutSealed = regexp.MustCompile(`encrypted_content|encrypted content`)
+	// aboutSetting names what a row of models.md may state.
+	aboutSetting = regexp.MustCompile(`\beffort\b|reasoning_effort|\btemperature\b`)
 	// What a server says that cannot write so many tokens.
 	tooMany    = regexp.MustCompile(`too large|too high|at most|maximum|exceed|less than|>`)
 	aboutUsage = regexp.MustCompile(`stream_options|include_usage|stream options`)
@@ -215,33 +226,47 @@ var (
 	aboutStream = regexp.MustCompile(`verified to stream|"param":\s*"stream"|\bstream(?:ing)?\b.{0,40}(?:not|un)[ -]?(?:supported|available|allowed)|not support.{0,20}\bstream`)
 )
 
-// adapts takes back a parameter that the server turned down.
-func (c *chat) adapts(f *failure, sent *chatRequest) bool {
-	if f.status != 400 && f.status != 404 && f.status != 422 || f.declined {
+// adapts leaves out a parameter that the server refused, where that does not change what is
+// measured. Tools, and settings of the model's row, are never left out: the failure says then
+// what to do.
+func (c *client) adapts(f *failure, sent *request) bool {
+	if f.status != 400 && f.status != 404 && f.status != 422 || f.declined || overlong.MatchString(f.body) {
 		return false
 	}
-	if overlong.MatchString(f.body) {
+	settings := c.config.Model.Settings
+	set := settings.Effort != "" || settings.Temperature != nil
+	switch where := c.config.Name + ": " + f.text; {
+	case len(sent.tools) > 0 && aboutTools.MatchString(f.body) && strings.Contains(f.body, "/v1/responses"):
+		f.fatal = fmt.Errorf("%s: the server refuses tools: set api=responses under Settings of its row in fixtures/models.md", where)
+		return false
+	case len(sent.tools) > 0 && aboutTools.MatchString(f.body):
+		f.fatal = fmt.Errorf("%s: the server refuses tools, without which nothing is audited: set tools=text under "+
+			"Settings of its row in fixtures/models.md, and they are offered in prose, or name another model", where)
+		return false
+	case set && aboutSetting.MatchString(f.body):
+		f.fatal = fmt.Errorf("%s: the server refuses a setting (%s): change Settings of its row in fixtures/models.md", where, settings)
 		return false
 	}
 	for _, p := range []struct {
 		about *regexp.Regexp
-		sent  bool
-		gone  *atomic.Bool
-	}{
-		{aboutTools, len(sent.Tools) > 0, &c.toolless}, {aboutUsage, sent.StreamOptions != nil, &c.unmetered},
-		{aboutStream, sent.Stream, &c.unstreamed}, {aboutSchema, sent.ResponseFormat != nil, &c.plain},
-	} {
-		if p.sent && p.about.MatchString(f.body) {
-			p.gone.Store(true)
+		of    func(*parameters) *bool
+	}{{aboutSealed, func(p *parameters) *bool { return &p.sealed }}, {aboutUsage, func(p *parameters) *bool { return &p.count }},
+		{aboutStream, func(p *parameters) *bool { return &p.stream }}, {aboutSchema, func(p *parameters) *bool { return &p.schema }},
+		{aboutLimit, func(p *parameters) *bool { return &p.limit }}} {
+		unsupported := p.about != aboutLimit || strings.Contains(f.body, "unsupported")
+		if !*p.of(&sent.without) && unsupported && p.about.MatchString(f.body) {
+			c.leaveOut(p.of)
 			return true
 		}
 	}
-	if aboutLimit.MatchString(f.body) && strings.Contains(f.body, "unsupported") {
-		wasOther := (sent.MaxCompletionTokens > 0) != (c.config.Provider == "openai")
-		c.otherLimit.Store(true)
-		return !wasOther
-	}
 	return false
+}
+
+// leaveOut leaves a parameter out of all further requests.
+func (c *client) leaveOut(parameter func(*parameters) *bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*parameter(&c.refused) = true
 }
 
 // writesLess reports whether the model cannot write as much as it was asked for.
