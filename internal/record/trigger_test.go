@@ -26,6 +26,7 @@ func TestOurTriggers(t *testing.T) {
 		"tests/shop/SPEC.md":                        {"full", "tests/**"},
 		"internal/static/rules/java.toml":           {"full", "internal/static/**"},
 		"go.mod":                                    {"full", "go.mod"},
+		"audit/fixture/project.go":                  {"full", "audit/**"},
 		"smoke-test-fixture/SmokeTestVulnApp.java":  {"smoke", "smoke-test-fixture/**"},
 		"internal/report/html.go":                   {"smoke", "**/*.go"},
 		"README.md":                                 {"none", "**/*.md"},
@@ -47,6 +48,17 @@ func TestOurTriggers(t *testing.T) {
 		}
 		require.Equal(t, want.rule, why.Rule.Glob, paths)
 		require.Regexp(t, `^fixtures/triggers\.md:\d+: `, why.String())
+	}
+}
+
+// TestTheJudgeNeedsTheFullSuite: each package that decides what is measured.
+func TestTheJudgeNeedsTheFullSuite(t *testing.T) {
+	rules, err := fixture.ReadTriggers(os.DirFS("../.."), "fixtures/triggers.md")
+	require.NoError(t, err)
+	for _, name := range strings.Fields("cwe suite record auditor stat run run/river seal planted patterns fixes box events") {
+		d, err := record.Decide(rules, []string{"internal/" + name + "/x.go"})
+		require.NoError(t, err)
+		require.Equal(t, "full", d.Suite, name)
 	}
 }
 

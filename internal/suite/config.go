@@ -106,6 +106,9 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 				items = append(items, item)
 			}
 		}
+		if text(name) != "" && len(items) == 0 {
+			errs = append(errs, fmt.Errorf("-%s is %q: expected names, separated by commas", name, text(name)))
+		}
 		return items
 	}
 	number := func(name string, most, def uint64) uint64 {
@@ -201,6 +204,11 @@ func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: %w: expected lines NAME=value", file, err)
+		}
+		for name := range lines {
+			if deciding.MatchString(name) {
+				return nil, fmt.Errorf("%s: %s decides which programs run: set it in the environment, as this file may come with a foreign folder", file, name)
+			}
 		}
 		for name, value := range lines {
 			if _, there := os.LookupEnv(name); there {

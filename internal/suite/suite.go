@@ -150,7 +150,7 @@ func (s *Suite) read() (*env, error) {
 		return nil, err
 	}
 	cfg, err := configure(s.flags, os.Getenv)
-	if err != nil {
+	if err = errors.Join(err, checkVariables(os.Environ())); err != nil {
 		return nil, err
 	}
 	root, err := openRoot(s.opts.Own, cmp.Or(cfg.Root, s.opts.Dir), s.opts.Out, s.opts.Shipped)
