@@ -86,12 +86,12 @@ func Dimensions() []Dimension {
 		SSRF, FileOps, BusinessLogic, Configuration, SupplyChain}
 }
 
+var separators = strings.NewReplacer(" ", "", "-", "", "_", "")
+
 // ParseDimension finds a dimension by its name, without regard to case, spaces,
 // hyphens and underscores.
 func ParseDimension(s string) (Dimension, error) {
-	fold := func(s string) string {
-		return strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(s))
-	}
+	fold := func(s string) string { return strings.ToLower(separators.Replace(s)) }
 	var names []string
 	for _, d := range Dimensions() {
 		if fold(string(d)) == fold(s) {

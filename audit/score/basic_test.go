@@ -156,7 +156,7 @@ func TestUndefinedIsNotZero(t *testing.T) {
 	require.False(t, r.Metrics.SeverityAccuracy.Defined)
 	require.False(t, r.Metrics.HallucinatedPaths.Defined)
 	require.False(t, r.Metrics.Corroborated.Recall.Defined)
-	require.False(t, r.Metrics.Lift.Defined)
+	require.False(t, r.Metrics.Corrected.Defined)
 	require.Equal(t, "undefined", r.Metrics.Precision.String())
 	b, err := json.Marshal(r.Metrics.Precision)
 	require.NoError(t, err)

@@ -82,20 +82,20 @@ func mustScore(t require.TestingT, p *audit.Project, fs []audit.Finding) *Result
 // An edge of the oracle: 2 for full, 1 for half, 0 for none; written from the
 // words of the rules, without the index.
 func oracleEdge(p *audit.Project, k *audit.Known, f *audit.Finding) (credit, distance int) {
-	full, gap := oracleFull(k.CWEs, k.Dimension, k.File, k.Functions, k.Lines, k.Title, f)
+	full, gap := oracleFull(p.Planted, k.CWEs, k.Dimension, k.File, k.Functions, k.Lines, k.Title, f)
 	if full {
 		return 2, gap
 	}
 	own := slices.ContainsFunc(f.CWEs, func(c audit.CWE) bool { return slices.Contains(k.CWEs, c) })
-	if own && (f.File == k.File || slices.Contains(k.Also, f.File)) {
+	if own && !p.Planted && (f.File == k.File || slices.Contains(k.Also, f.File)) {
 		return 1, 0
 	}
 	return 0, 0
 }
 
-func oracleFull(cwes []audit.CWE, dim audit.Dimension, file string, functions []string, at audit.Range, title string, f *audit.Finding) (bool, int) {
+func oracleFull(planted bool, cwes []audit.CWE, dim audit.Dimension, file string, functions []string, at audit.Range, title string, f *audit.Finding) (bool, int) {
 	step := map[[2]audit.CWE]bool{{89, 564}: true, {89, 943}: true, {22, 23}: true}
-	right := false
+	right := planted // the place decides
 	for _, c := range f.CWEs {
 		for _, own := range cwes {
 			near := step[[2]audit.CWE{c, own}] || step[[2]audit.CWE{own, c}]
@@ -111,7 +111,7 @@ func oracleFull(cwes []audit.CWE, dim audit.Dimension, file string, functions []
 	if named(at) && named(f.Lines) {
 		distance = max(0, at.Start-f.Lines.End, f.Lines.Start-at.End)
 		inLines = distance <= 10
-		if file == "c.yml" { // settings: each line is its own thing
+		if file == "c.yml" && !planted { // settings: each line is its own thing
 			inLines = distance == 0
 		}
 	}
@@ -119,7 +119,7 @@ func oracleFull(cwes []audit.CWE, dim audit.Dimension, file string, functions []
 	inFunction := name != "" && slices.Contains(functions, name)
 	whole := !named(at) && len(functions) == 0
 	names := map[string][]string{"LIB is old": {"Lib 1.0"}, "other lib, and libs": {"Lib 1.0", "other-lib 2.3 is old"}}
-	inName := file == "c.yml" && slices.Contains(names[f.Title], title)
+	inName := !planted && file == "c.yml" && slices.Contains(names[f.Title], title)
 	return inLines || inFunction || whole || inName, distance
 }
 
@@ -135,7 +135,7 @@ func oracle(p *audit.Project, fs []audit.Finding) (full, half, distance int) {
 		}
 		decoy, nearest := false, 0
 		for _, d := range p.Decoys {
-			hit, distance := oracleFull(d.CWEs, d.Dimension, d.File, d.Functions, d.Lines, d.Title, &fs[i])
+			hit, distance := oracleFull(p.Planted, d.CWEs, d.Dimension, d.File, d.Functions, d.Lines, d.Title, &fs[i])
 			if hit && (!decoy || distance < nearest) {
 				nearest = distance
 			}
@@ -199,6 +199,9 @@ func TestMatchingIsExact(t *testing.T) {
 				_, d := oracleEdge(p, &p.Known[slices.IndexFunc(p.Known, func(x audit.Known) bool { return x.ID == k.ID })], &fs[k.Finding])
 				got += d
 			}
+		}
+		if p.Planted { // there findings that name the weakness come before nearer ones
+			got = distance
 		}
 		require.Equal(t, []int{full, half, distance}, []int{r.Metrics.Full, r.Metrics.Halves, got}, "full, half, distance")
 		for i := range r.Known {

@@ -1,30 +1,45 @@
 package score
 
 import (
-	"cmp"
 	"slices"
 
 	"assay/audit"
 )
 
+// A repeat is a claim that says again what another one took.
+type repeat struct {
+	*claim
+	distance int
+}
+
+// explain says what became of each claim.
 func (s *scorer) explain() {
-	duplicates := slices.Clone(s.paired.near)
-	for i := range s.locations {
-		if e := s.paired.entry[i]; e >= 0 {
-			duplicates[i] = -1
-			s.credit(i, e)
-		} else if near := duplicates[i]; near >= 0 {
-			sc := s.scored(i)
-			sc.Disposition, sc.Match = Duplicate, s.key.fullMatch(near, &s.locations[i])
+	repeats := map[*entry][]repeat{}
+	for i := range s.claims {
+		c, p := &s.claims[i], &s.pairs[i]
+		sc := s.scored(c)
+		switch {
+		case p.entry != nil && p.partial:
+			sc.Disposition, sc.Match = Half, s.key.reason(p.entry, c, standIn)
+			s.credit(p.entry, c, 0.5)
+		case p.entry != nil:
+			sc.Disposition, sc.Match = Matched, s.key.reason(p.entry, c, oneStepOff)
+			s.credit(p.entry, c, 1)
+		case p.near != nil:
+			sc.Disposition, sc.Match = Duplicate, s.key.reason(p.near.entry, c, oneStepOff)
+			repeats[p.near.entry] = append(repeats[p.near.entry], repeat{c, p.near.distance})
+		case p.decoy != nil:
+			sc.Disposition, sc.Match = DecoyHit, s.key.reason(p.decoy, c, oneStepOff)
+			s.hit[p.decoy.index] = true
 		}
 	}
-	free := s.free(duplicates)
-	for e := range s.key.list(known) {
-		s.knownResult(int32(e)).Duplicates = len(free.row(int32(e)))
+	s.free(repeats)
+	for e, list := range repeats {
+		s.result.Known[e.index].Duplicates = len(list)
 	}
-	for i := range s.locations {
-		if s.paired.entry[i] < 0 && s.paired.near[i] < 0 {
-			s.unmatched(i)
+	for i := range s.claims {
+		if c := &s.claims[i]; s.scored(c).Disposition == "" {
+			s.unmatched(c)
 		}
 	}
 	if len(s.in.Project.Reviews) > 0 {
@@ -32,152 +47,114 @@ func (s *scorer) explain() {
 	}
 }
 
-// free lets up to three of the locations at each entry that is nearest to them go
-// uncounted, the nearest, then by what they say. It gives the locations of each entry.
-func (s *scorer) free(near []int32) table {
-	var t table
-	t.sort(len(s.key.entries), near)
-	for e := range s.key.entries {
-		at, row := s.key.entries[e].at, t.row(int32(e))
-		slices.SortStableFunc(row, func(a, b int32) int {
-			return cmp.Compare(at.distance(s.locations[a].at), at.distance(s.locations[b].at))
-		})
-		for _, i := range row[:min(len(row), maxFree)] {
-			s.scored(int(i)).Free = true
+func (s *scorer) credit(e *entry, c *claim, credit float64) {
+	k := &s.result.Known[e.index]
+	k.Finding, k.Credit, s.took[e.index] = c.finding, credit, c
+}
+
+// free lets up to three of the claims that repeat an entry go uncounted, the nearest, then
+// by what they say.
+func (s *scorer) free(repeats map[*entry][]repeat) {
+	for _, list := range repeats {
+		slices.SortStableFunc(list, func(a, b repeat) int { return a.distance - b.distance })
+		for _, r := range list[:min(len(list), maxFree)] {
+			s.scored(r.claim).Free = true
 		}
 	}
-	return t
 }
 
-func (s *scorer) unmatched(i int) {
-	sc, sp := s.scored(i), &s.locations[i]
-	if d := s.key.nearest(decoy, sp, nil); d >= 0 {
-		sc.Disposition, sc.Match, s.hit[s.key.entries[d].index] = DecoyHit, s.key.fullMatch(d, sp), true
-		return
-	}
-	if e := s.shownIn(sp); e >= 0 {
-		k := s.knownResult(e)
-		sc.Disposition, sc.Match, sc.Free = Duplicate, s.key.halfMatch(e, sp), k.Duplicates < maxFree
-		k.Duplicates++
-		return
-	}
-	sc.Disposition, sc.Match = s.elsewhere(sp)
-}
-
-// shownIn gives, of the entries that another finding took and that list the location's
-// file under Also, with one of their CWEs, the first that has room for a free
-// duplicate, or the first; -1 for none. The finding shows another end of the same flaw.
-func (s *scorer) shownIn(sp *location) int32 {
-	first := int32(-1)
-	for _, c := range sp.cells {
-		h := s.key.hub(c)
-		if h < 0 {
-			continue
+// unmatched explains a claim that neither matches an entry nor hits a decoy. It is a
+// duplicate where it shows another end of a vulnerability that another finding took, in a
+// file that the entry lists under Also.
+func (s *scorer) unmatched(c *claim) {
+	sc := s.scored(c)
+	near := c.inFiles(c.partial)
+	var shown *entry
+	for _, e := range near {
+		k := &s.result.Known[e.index]
+		if !c.in(e.File) && k.Credit > 0 && (shown == nil || s.result.Known[shown.index].Duplicates >= maxFree && k.Duplicates < maxFree) {
+			shown = e
 		}
-		for _, e := range s.key.hubs.row(h) {
-			en := &s.key.entries[e]
-			if k := &s.result.Known[en.index]; en.file == sp.file || k.Credit == 0 {
-				continue
-			} else if k.Duplicates < maxFree {
-				return e
-			}
-			if first < 0 {
-				first = e
-			}
-		}
-	}
-	return first
-}
-
-func (s *scorer) knownResult(e int32) *KnownResult { return &s.result.Known[s.key.entries[e].index] }
-
-func (s *scorer) credit(i int, e int32) {
-	sc, sp := s.scored(i), &s.locations[i]
-	at := s.key.entries[e].index
-	k := &s.result.Known[at]
-	k.Finding, s.severities[at] = int(s.order[i]), sc.Finding.Severity
-	if s.paired.half[i] {
-		sc.Disposition, sc.Match, k.Credit = Half, s.key.halfMatch(e, sp), 0.5
-		return
-	}
-	sc.Disposition, sc.Match, k.Credit = Matched, s.key.fullMatch(e, sp), 1
-}
-
-func (k *key) fullMatch(e int32, sp *location) Match {
-	en := &k.entries[e]
-	r := Match{Entry: en.ID, Distance: -1, By: ByFile}
-	if !en.at.none() && !sp.at.none() {
-		r.Distance = int(en.at.gap(sp.at))
 	}
 	switch {
-	case r.Distance >= 0 && r.Distance <= int(k.reach[en.file]):
-		r.By = ByLines
-	case sp.name > 0 && slices.Contains(en.functions, sp.name):
-		r.By = ByFunction
-	case sp.says > 0 && slices.Contains(k.named[sp.says-1], e):
-		r.By = ByName
+	case shown != nil:
+		k := &s.result.Known[shown.index]
+		sc.Disposition, sc.Match, sc.Free = Duplicate, s.key.reason(shown, c, standIn), k.Duplicates < maxFree
+		k.Duplicates++
+	case len(near) > 0:
+		sc.Disposition, sc.Match = Misplaced, s.key.reason(near[0], c, standIn)
+		sc.Match.Detail = "another finding took the entry"
+		if len(near) > 1 {
+			sc.Match.Detail = "other findings took all such entries of the file"
+		}
+	case c.other != nil:
+		sc.Disposition, sc.Match = Misplaced, Match{Entry: c.other.ID, Distance: -1, Detail: "another file"}
+		s.key.relate(&sc.Match, c.other, c, standIn)
+	default:
+		sc.Disposition, sc.Match = OffKey, Match{Distance: -1}
 	}
-	r.CWE, r.EntryCWE, r.Relation = k.relation(en, en.accepts, sp)
+}
+
+// reason says what joins a claim to an entry: its best place, and the first of its CWEs that
+// is as close to the entry's as is asked for.
+func (k *key) reason(e *entry, c *claim, least weakness) Match {
+	r := Match{Entry: e.ID, Distance: -1, By: ByAlso}
+	held := false
+	for _, p := range c.places {
+		d, ok := e.holds(p, c.about)
+		if p.file != e.File || r.By != ByAlso && (!ok || held && (r.Distance < 0 || d >= r.Distance)) {
+			continue
+		}
+		held, r.By, r.Distance = ok, ByFile, -1
+		if !e.at.none() && !p.at.none() {
+			r.Distance = d
+		}
+		switch {
+		case least == standIn || !ok: // partial: beside the scope
+		case d <= e.gap:
+			r.By = ByLines
+		case slices.Contains(e.functions, p.function):
+			r.By = ByFunction
+		case e.component != "":
+			r.By = ByName
+		}
+	}
+	k.relate(&r, e, c, least)
 	return r
 }
 
-// relation gives the first of sp's CWEs that is the entry's own, or else the first of a
-// list of the entry's, with the one of its own that it stands to.
-func (k *key) relation(e *entry, list []int32, sp *location) (c, own audit.CWE, r Relation) {
-	for _, n := range sp.cwes {
-		if n != 0 && slices.Contains(e.halves[:e.own], n) {
-			return k.cwes.list[n], k.cwes.list[n], Same
-		}
-	}
-	for _, n := range sp.cwes {
-		if n == 0 || !slices.Contains(list, n) {
-			continue
-		}
-		for _, own := range e.CWEs {
-			if r := relate(k.cwes.list[n], own); r != "" {
-				return k.cwes.list[n], own, r
+// relate fills in which of the claim's CWEs names the entry's weakness: one of its own
+// before others.
+func (k *key) relate(r *Match, e *entry, c *claim, least weakness) {
+	for _, least := range []weakness{ownCWE, least} {
+		for _, n := range c.cwes {
+			if n == 0 || k.relation(e, n) < least {
+				continue
+			}
+			for _, own := range e.CWEs {
+				if r.Relation = relate(n, own); r.Relation != "" && (least < ownCWE || n == own) {
+					r.CWE, r.EntryCWE = n, own
+					return
+				}
 			}
 		}
 	}
-	return 0, 0, ""
+	if k.project.Planted && e.kind == known {
+		r.Detail = "another weakness than the site's"
+	}
 }
 
-func (k *key) halfMatch(e int32, sp *location) Match {
-	en := &k.entries[e]
-	r := Match{Entry: en.ID, Distance: -1, By: ByAlso}
-	if en.file == sp.file {
-		r.By = ByFile
-		if !en.at.none() && !sp.at.none() {
-			r.Distance = int(en.at.gap(sp.at))
-		}
-	}
-	r.CWE, r.EntryCWE, r.Relation = k.relation(en, en.halves, sp)
-	return r
+// classified reports whether the finding that a vulnerability took names its weakness.
+func (s *scorer) classified(v int) bool {
+	c := s.took[v]
+	return c != nil && s.result.Known[v].Credit == 1 && slices.ContainsFunc(s.key.entries, func(e *entry) bool {
+		return e.kind == known && e.index == v && s.key.weakness(e, c.cwes) > 0
+	})
 }
 
-// elsewhere tells misplaced from off-key. A misplaced finding's reason names the
-// entry that it comes nearest to: one of the same file, else the first by ID.
-func (s *scorer) elsewhere(sp *location) (Disposition, Match) {
-	for _, c := range sp.cells {
-		h := s.key.hub(c)
-		if h < 0 {
-			continue
-		}
-		entries := s.key.hubs.row(h)
-		r := s.key.halfMatch(entries[0], sp)
-		r.Detail = "another finding took the entry"
-		if len(entries) > 1 {
-			r.Detail = "other findings took all such entries of the file"
-		}
-		return Misplaced, r
+func (s *scorer) severity(v int) audit.Severity {
+	if s.took[v] == nil {
+		return audit.SeverityUnknown
 	}
-	for _, n := range sp.cwes {
-		if e := s.key.own[n] - 1; e >= 0 {
-			en := &s.key.entries[e]
-			r := Match{Entry: en.ID, Distance: -1, Detail: "another file"}
-			r.CWE, r.EntryCWE, r.Relation = s.key.relation(en, en.halves, sp)
-			return Misplaced, r
-		}
-	}
-	return OffKey, Match{Distance: -1}
+	return s.in.Findings[s.took[v].finding].Severity
 }

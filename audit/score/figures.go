@@ -87,7 +87,8 @@ func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
 		&p.Coverage:         func(p *Part) Value { return p.Coverage },
 		&p.SeverityAccuracy: func(p *Part) Value { return p.SeverityAccuracy },
 		&p.Chance.Mean:      func(p *Part) Value { return p.Chance.Mean },
-		&p.Lift:             func(p *Part) Value { return p.Lift },
+		&p.Corrected:        func(p *Part) Value { return p.Corrected },
+		&p.Classification:   func(p *Part) Value { return p.Classification },
 	} {
 		*figure = mean(trials, func(m *Metrics) Value { return get(of(m)) })
 	}

@@ -50,7 +50,8 @@ func AuditMetrics() []Metric[*Metrics] {
 		{Name: "severity accuracy", Of: valueOf(func(m *Metrics) Value { return m.SeverityAccuracy })},
 		{Name: "hallucinated paths", Less: true, Of: valueOf(func(m *Metrics) Value { return m.HallucinatedPaths })},
 		{Name: "chance level", Less: true, Of: valueOf(func(m *Metrics) Value { return m.Chance.Mean })},
-		{Name: "lift", Of: valueOf(func(m *Metrics) Value { return m.Lift }), show: func(m *Metrics) string { return number(m.Lift) }},
+		{Name: "recall corrected for chance", Of: valueOf(func(m *Metrics) Value { return m.Corrected })},
+		{Name: "classification", Of: valueOf(func(m *Metrics) Value { return m.Classification })},
 	}
 }
 

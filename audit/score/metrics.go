@@ -161,15 +161,11 @@ func sum(counts []DimensionCount) Part {
 
 func (s *scorer) countDimensions() {
 	m := &s.result.Metrics
-	first := make([]int, len(s.key.cwes.list)) // counted findings by the number of their first CWE
-	for i := range s.locations {
-		if !s.scored(i).Free {
-			first[s.locations[i].cwes[0]]++
-		}
-	}
-	for c, n := range first {
-		if at := slices.Index(audit.Dimensions(), s.in.Dimensions[s.key.cwes.list[c]]); at >= 0 {
-			m.Dimensions[at].Findings += n
+	for i := range s.claims {
+		c := &s.claims[i]
+		at := slices.Index(audit.Dimensions(), s.in.Dimensions[c.cwes[0]])
+		if at >= 0 && !s.scored(c).Free {
+			m.Dimensions[at].Findings++
 		}
 	}
 }

@@ -21,20 +21,24 @@ type Part struct {
 	Held     []audit.Dimension `json:"held"`     // dimensions that it holds
 	Coverage Value             `json:"coverage"` // Covered / Held
 
+	Classification   Value `json:"classification"`    // full matches that name the entry's weakness or one a step off: on pinned projects all
 	SeverityJudged   int   `json:"severity_judged"`   // full matches where both sides state a severity
 	SeverityAccuracy Value `json:"severity_accuracy"` // of these with the entry's severity
 
-	Chance Chance `json:"chance"` // recall at places drawn by lot
-	Lift   Value  `json:"lift"`   // Recall / Chance.Mean
+	Chance    Chance `json:"chance"`    // recall at places drawn by lot
+	Corrected Value  `json:"corrected"` // Recall corrected for chance: (Recall - Chance.Mean) / (1 - Chance.Mean)
 }
 
 // part gives what concerns entries alone, and the same in each of the ten dimensions.
 func (s *scorer) part(in func(*KnownResult) bool) (Part, []DimensionCount) {
 	counts := s.byDimension(in, func(k *KnownResult) float64 { return k.Credit })
-	p, right := sum(counts), 0
+	p, right, named := sum(counts), 0, 0
 	for i := range s.result.Known {
 		k := &s.result.Known[i]
-		want, got := s.in.Project.Known[i].Severity, s.severities[i]
+		if in(k) && s.classified(i) {
+			named++
+		}
+		want, got := s.in.Project.Known[i].Severity, s.severity(i)
 		if !in(k) || k.Credit != 1 || want == audit.SeverityUnknown || got == audit.SeverityUnknown {
 			continue
 		}
@@ -44,6 +48,7 @@ func (s *scorer) part(in func(*KnownResult) bool) (Part, []DimensionCount) {
 		}
 	}
 	p.SeverityAccuracy = Ratio(float64(right), float64(p.SeverityJudged))
+	p.Classification = Ratio(float64(named), float64(p.Full))
 	return p, counts[:len(audit.Dimensions())]
 }
 

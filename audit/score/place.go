@@ -12,10 +12,11 @@ import (
 
 // The sizes of a scope, DESIGN section 4.
 const (
-	maxGap   = 10 // lines that may lie between a finding and an entry
-	maxRange = 50 // a longer range names no place
-	maxCWEs  = 3  // of a finding's CWEs, the first that count
-	maxFree  = 3  // duplicates a vulnerability that are no false positives
+	maxGap    = 10 // lines that may lie between a finding and an entry
+	maxRange  = 50 // a longer range names no place
+	maxCWEs   = 3  // of a finding's CWEs, the first that count
+	maxFree   = 3  // duplicates a vulnerability that are no false positives
+	maxPlaces = 3  // of a finding's locations, the first that count
 )
 
 // noGap is the distance of a match where one side names no lines: one more than
@@ -84,39 +85,24 @@ func folded(s string) string {
 }
 
 // lines is a range with both ends set, or no range at all.
-type lines struct{ start, end int32 }
+type lines struct{ start, end int }
 
-// usable gives the lines that a range names: none for no range and for one of
+// usable returns the lines that a range names: none for no range and for one of
 // more than maxRange lines. A range that ends before it starts is its start.
 func usable(r audit.Range) lines {
-	if r.IsZero() || r.Start > 1<<30 {
+	if r.IsZero() || max(r.End, r.Start)-r.Start >= maxRange {
 		return lines{}
 	}
-	end := max(r.End, r.Start)
-	if end-r.Start >= maxRange {
-		return lines{}
-	}
-	return lines{int32(r.Start), int32(end)}
+	return lines{r.Start, max(r.End, r.Start)}
 }
 
 func (l lines) none() bool { return l.start == 0 }
 
-func (l lines) span() int32 {
-	if l.none() {
-		return 0
-	}
-	return l.end - l.start + 1
-}
-
-// gap is 0 where ranges overlap, 1 where they touch.
-func (l lines) gap(m lines) int32 {
-	return max(0, l.start-m.end, m.start-l.end)
-}
-
-// distance is the gap, or noGap where one side names no lines.
-func (l lines) distance(m lines) int32 {
+// distance is 0 where ranges overlap, 1 where they touch, and noGap where one side names
+// no lines.
+func (l lines) distance(m lines) int {
 	if l.none() || m.none() {
 		return noGap
 	}
-	return l.gap(m)
+	return max(0, l.start-m.end, m.start-l.end)
 }

@@ -23,7 +23,7 @@ func Fingerprint(f *audit.Finding, path string) string {
 	if path == "" {
 		path = f.File
 	}
-	cwes, _ := counting(f.CWEs)
+	cwes, _ := numbersOf(f.CWEs)
 	slices.Sort(cwes[:])
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%v", path, FunctionName(f.Function), f.Lines.Start, max(f.Lines.Start, f.Lines.End), cwes))
 	return hex.EncodeToString(sum[:12])
@@ -49,84 +49,71 @@ func reviewID(r *audit.FindingReview, i int) string {
 // are false, as are all that repeat one ruled false. Otherwise a thousand variations
 // of one true finding would be a thousand true findings.
 func (s *scorer) review() {
-	open := make([]location, len(s.locations))
-	for i := range open {
-		open[i] = location{file: -1}
-		if Reviewable(s.scored(i).Disposition) {
-			open[i] = s.locations[i]
+	var open []claim
+	for i := range s.claims {
+		if Reviewable(s.scored(&s.claims[i]).Disposition) {
+			open = append(open, s.claims[i])
 		}
 	}
-	m := matcher{key: s.key, of: review}
-	paired := m.match(open)
-	repeats := all[int32](nil, len(open), -1)
-	for i := range open {
-		sc := s.scored(i)
-		switch e, near := paired.entry[i], paired.near[i]; {
-		case e >= 0:
-			r := s.ruling(e)
+	ruled, repeats := map[*entry]bool{}, map[*entry][]repeat{}
+	for i, p := range s.key.match(open, review) {
+		sc := s.scored(&open[i])
+		switch {
+		case p.entry != nil:
+			ruled[p.entry] = true
+			r := s.ruling(p.entry)
 			sc.Review = string(r.Ruling)
 			if r.Ruling == audit.RuledSame {
 				sc.Review += " " + r.Entry
 				sc.Free = true
 			}
-		case near >= 0 && s.ruling(near).Ruling == audit.RuledFalse:
+		case p.near != nil && s.ruling(p.near.entry).Ruling == audit.RuledFalse:
 			sc.Review = string(audit.RuledFalse)
-		case near >= 0:
+		case p.near != nil:
 			sc.Review = repeated
-			repeats[i] = near
+			repeats[p.near.entry] = append(repeats[p.near.entry], repeat{&open[i], p.near.distance})
 		}
 	}
-	free := s.free(repeats)
-	taken := make([]int, len(s.key.entries))
-	for e := range taken {
-		taken[e] = len(free.row(int32(e)))
-	}
-	s.reviewDuplicates(paired, taken)
+	s.free(repeats)
+	s.reviewDuplicates(ruled, repeats)
 }
 
 // reviewDuplicates frees duplicates that a row rules the same as an entry, as many
 // for each row as it would rule otherwise.
-func (s *scorer) reviewDuplicates(paired *pairing, taken []int) {
-	ruled := map[int32]bool{}
-	for _, e := range paired.entry {
-		if e >= 0 {
-			ruled[e] = true
-		}
-	}
-	for i := range s.locations {
-		sc := s.scored(i)
+func (s *scorer) reviewDuplicates(ruled map[*entry]bool, repeats map[*entry][]repeat) {
+	for i := range s.claims {
+		c := &s.claims[i]
+		sc := s.scored(c)
 		if sc.Disposition != Duplicate || sc.Free {
 			continue
 		}
-		best := s.key.nearest(review, &s.locations[i], func(e int32) bool {
-			return s.ruling(e).Ruling == audit.RuledSame && (!ruled[e] || taken[e] < maxFree)
-		})
-		if best < 0 {
+		best := nearest(slices.DeleteFunc(c.hits(review), func(h hit) bool {
+			return s.ruling(h.entry).Ruling != audit.RuledSame || ruled[h.entry] && len(repeats[h.entry]) >= maxFree
+		}))
+		if best == nil {
 			continue
 		}
-		if ruled[best] {
-			taken[best]++
+		if ruled[best.entry] {
+			repeats[best.entry] = append(repeats[best.entry], repeat{})
 		}
-		ruled[best] = true
-		sc.Review, sc.Free = string(audit.RuledSame)+" "+s.ruling(best).Entry, true
+		ruled[best.entry] = true
+		sc.Review, sc.Free = string(audit.RuledSame)+" "+s.ruling(best.entry).Entry, true
 	}
 }
 
-func (s *scorer) ruling(e int32) *audit.FindingReview {
-	return &s.in.Project.Reviews[s.key.entries[e].index]
-}
+func (s *scorer) ruling(e *entry) *audit.FindingReview { return &s.in.Project.Reviews[e.index] }
 
 // Ruled reports whether a row of the project's reviews rules a finding: then another row
 // for it would say the same twice.
 func Ruled(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) bool {
-	k, err := newKey(p, dims, []audit.Finding{f.Finding})
+	k, err := newKey(p, dims)
 	if err != nil {
 		return false
 	}
-	sp := location{name: k.names.of[FunctionName(f.Finding.Function)], at: usable(f.Finding.Lines)}
-	sp.cwes, _ = k.counting(&f.Finding)
-	k.place(&sp, k.find(f.Path))
-	return k.nearest(review, &sp, nil) >= 0
+	c := claim{places: []place{{f.Path, FunctionName(f.Finding.Function), usable(f.Finding.Lines)}}}
+	c.cwes, _ = numbersOf(f.Finding.CWEs)
+	c.candidates = k.candidates(c.cwes)
+	return len(c.hits(review)) > 0
 }
 
 // Sample gives the findings that a review can turn, as indices into Findings, in

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -18,11 +17,7 @@ type Input struct {
 	Findings   []audit.Finding
 	Dimensions map[audit.CWE]audit.Dimension // fixtures/dimensions.md
 	Roots      []string                      // folders that stand for the project's root in reported paths
-	Rounds     int                           // of the chance level; 0 means DefaultRounds, below 0 none
-
-	// Chances, if there, gives the chance levels in place of draw, whose result follows
-	// from Project, Dimensions and lots alone: what was drawn once may be kept.
-	Chances func(lots []byte, draw func() Chances) Chances
+	Rounds     int                           // random placements for the chance level; 0 means 200, below 0 none
 }
 
 // A Result is one trial, judged.
@@ -41,15 +36,36 @@ type Result struct {
 }
 
 // Score judges findings against a project's key. It returns an error where there
-// is nothing to judge by: no project, a key without known vulnerabilities or with
-// a broken entry, no map of dimensions. Findings may be none: that is a result.
+// is nothing to judge by: no project, a key without vulnerabilities or with a broken
+// entry, no map of dimensions. A planted project may hold decoys alone. Findings may be
+// none: that is a result.
 func Score(in Input) (*Result, error) {
-	s, err := newScorer(&in)
+	p := in.Project
+	switch {
+	case p == nil:
+		return nil, errors.New("score: no project")
+	case len(p.Known) == 0 && (!p.Planted || len(p.Decoys) == 0):
+		return nil, fmt.Errorf("%s: the key has no known vulnerability: nothing can be found", p.Pos)
+	case len(in.Dimensions) == 0:
+		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
+	}
+	k, err := newKey(p, in.Dimensions)
 	if err != nil {
 		return nil, err
 	}
-	s.place()
-	s.pair()
+	s := &scorer{in: &in, key: k, took: make([]*claim, len(p.Known)), hit: make([]bool, len(p.Decoys)),
+		result: &Result{
+			Version: Version, Taxonomy: cwe.Version(), Project: p.Name, KeyHash: p.KeyHash, Reviews: len(p.Reviews),
+			Findings: make([]Scored, len(in.Findings)), Known: make([]KnownResult, len(p.Known)),
+			Dispositions: map[Disposition]int{},
+		}}
+	for i := range p.Known {
+		v := &p.Known[i]
+		s.result.Known[i] = KnownResult{ID: v.ID, File: v.File, Dimension: v.Dimension, Finding: -1,
+			Corroborated: len(v.Corroborated) > 0}
+	}
+	s.claim()
+	s.pairs = k.match(s.claims, known)
 	s.explain()
 	s.measure()
 	s.literal()
@@ -59,200 +75,56 @@ func Score(in Input) (*Result, error) {
 }
 
 type scorer struct {
-	in         *Input
-	key        *key
-	locations  []location // of the findings that have a CWE: by all that they and their findings say, so that the order of the input has no say
-	order      []int32    // of each location its finding
-	matcher    matcher    // of the findings; its scratch serves the literal score too
-	paired     *pairing
-	severities []audit.Severity // of each known vulnerability that of the finding that it took
-	hit        []bool           // of each decoy whether a finding hit it
-	result     *Result
+	in     *Input
+	key    *key
+	claims []claim  // of the findings that can match, sorted by all that they say: their order in the report does not matter
+	pairs  []pair   // of each claim
+	took   []*claim // of each vulnerability the claim that it was matched with
+	hit    []bool   // of each decoy whether a finding hit it
+	result *Result
 }
 
-func newScorer(in *Input) (*scorer, error) {
-	switch {
-	case in.Project == nil:
-		return nil, errors.New("score: no project")
-	case len(in.Project.Known) == 0:
-		return nil, fmt.Errorf("%s: the key has no known vulnerability: nothing can be found", in.Project.Pos)
-	case len(in.Dimensions) == 0:
-		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
-	}
-	k, err := newKey(in.Project, in.Dimensions, in.Findings)
-	if err != nil {
-		return nil, err
-	}
-	s := &scorer{in: in, key: k, matcher: matcher{key: k, of: known},
-		severities: make([]audit.Severity, len(in.Project.Known)), hit: make([]bool, len(in.Project.Decoys))}
-	s.result = &Result{
-		Version: Version, Taxonomy: cwe.Version(), Project: in.Project.Name, KeyHash: in.Project.KeyHash, Reviews: len(in.Project.Reviews),
-		Findings:     make([]Scored, len(in.Findings)),
-		Known:        make([]KnownResult, len(in.Project.Known)),
-		Dispositions: make(map[Disposition]int),
-	}
-	return s, nil
-}
-
-type target struct {
-	path  string
-	err   error
-	lines int   // of the file; more than any where they are not known
-	file  int32 // the key's number; -1 for files that it does not name
-	rank  int32 // among the paths of findings
-}
-
-func (s *scorer) place() {
-	paths, ranked := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots), map[string]bool{}
-	about := s.components()
-	targets := map[string]*target{}
-	var of []*target // of each location
-	s.locations, s.order = make([]location, 0, len(s.in.Findings)), make([]int32, 0, len(s.in.Findings))
+// claim brings the findings' paths under the root, and sorts out what cannot match.
+func (s *scorer) claim() {
+	paths := NewPaths(s.in.Project.Tree, s.in.Project.Others, s.in.Roots)
 	for i := range s.in.Findings {
 		sc := &s.result.Findings[i]
 		sc.Finding = s.in.Findings[i]
 		f := &sc.Finding
-		at := targets[f.File]
-		if at == nil {
-			at = s.target(paths, f.File)
-			targets[f.File], ranked[at.path] = at, true
-		}
-		sc.Path = at.path
+		c := claim{finding: i}
+		c.cwes, sc.Ignored = numbersOf(f.CWEs)
+		var err error
+		sc.Path, err = paths.Resolve(f.File)
+		file, listed := s.in.Project.Tree[sc.Path]
 		switch {
 		case f.Suppressed != "":
 			sc.Disposition, sc.Match = Suppressed, Match{Detail: f.Suppressed}
-		case at.err != nil:
-			sc.Disposition, sc.Match = MissingPath, Match{Detail: at.err.Error()}
-		case f.Lines.Start > at.lines:
-			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, at.lines)}
+		case err != nil:
+			sc.Disposition, sc.Match = MissingPath, Match{Detail: err.Error()}
+		case listed && f.Lines.Start > file.Lines:
+			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, file.Lines)}
+		case c.cwes[0] == 0 && !s.in.Project.Planted:
+			sc.Disposition = NoCWE
 		default:
-			sp := location{name: s.key.names.of[FunctionName(f.Function)], at: usable(f.Lines)}
-			sp.cwes, sc.Ignored = s.key.counting(f)
-			s.key.place(&sp, at.file)
-			if sp.cwes[0] == 0 {
-				sc.Disposition = NoCWE
-				continue
+			c.candidates, c.about = s.key.candidates(c.cwes), folded(f.Title+" | "+f.Function+" | "+f.Description)
+			c.places = []place{{sc.Path, FunctionName(f.Function), usable(f.Lines)}}
+			for _, o := range f.Others[:min(len(f.Others), maxPlaces-1)] {
+				if p, err := paths.Resolve(o.File); err == nil {
+					c.places = append(c.places, place{p, "", usable(o.Lines)})
+				}
 			}
-			if list := about[sp.file]; len(list) > 0 {
-				sp.says = s.says(list, f)
-			}
-			s.locations, s.order, of = append(s.locations, sp), append(s.order, int32(i)), append(of, at)
+			s.claims = append(s.claims, c)
 		}
 	}
-	s.numberNamed()
-	ranks := numbered(ranked)
-	for _, at := range targets {
-		at.rank = ranks.of[at.path]
-	}
-	rows := make([]int32, len(s.order))
-	for i, at := range of {
-		rows[i] = at.rank
-	}
-	s.sort(len(ranked), rows)
+	slices.SortStableFunc(s.claims, func(a, b claim) int {
+		p, q := a.places[0], b.places[0]
+		return cmp.Or(strings.Compare(p.file, q.file), cmp.Compare(p.at.start, q.at.start), cmp.Compare(p.at.end, q.at.end),
+			strings.Compare(p.function, q.function), slices.Compare(a.cwes[:], b.cwes[:]),
+			compareFindings(&s.in.Findings[a.finding], &s.in.Findings[b.finding]))
+	})
 }
 
-func (s *scorer) target(paths *Paths, file string) *target {
-	t := &target{lines: math.MaxInt}
-	t.path, t.err = paths.Resolve(file)
-	if f, ok := s.in.Project.Tree[t.path]; ok {
-		t.lines = f.Lines
-	}
-	t.file = s.key.find(t.path)
-	return t
-}
-
-// sort orders the locations by path (rows say in which of n), then by all that they and
-// their findings say.
-func (s *scorer) sort(n int, rows []int32) {
-	var sorted table
-	sorted.sort(n, rows)
-	byFinding := func(a, b int32) int {
-		return cmp.Or(compareFindings(&s.in.Findings[s.order[a]], &s.in.Findings[s.order[b]]), int(a-b))
-	}
-	locations, order := make([]location, 0, len(rows)), make([]int32, 0, len(rows))
-	var row []placed
-	for r := range int32(n) {
-		row = inOrder(row[:0], sorted.row(r), s.locations, byFinding)
-		for _, p := range row {
-			locations, order = append(locations, s.locations[p.index]), append(order, s.order[p.index])
-		}
-	}
-	s.locations, s.order = locations, order
-}
-
-func (s *scorer) scored(i int) *Scored { return &s.result.Findings[s.order[i]] }
-
-// An about is a component that an entry or a decoy in a manifest is about.
-type about struct {
-	name  string // folded
-	entry int32
-}
-
-func (s *scorer) components() map[int32][]about {
-	in := map[int32][]about{}
-	for i := range s.key.entries {
-		if e := &s.key.entries[i]; e.component != "" {
-			in[e.file] = append(in[e.file], about{e.component, int32(i)})
-		}
-	}
-	return in
-}
-
-// says gives the number of the set of components that a finding names, as they come; 0
-// for none.
-func (s *scorer) says(list []about, f *audit.Finding) int32 {
-	text := folded(f.Title + " | " + f.Function + " | " + f.Description)
-	var set []int32
-	for _, a := range list {
-		if strings.Contains(text, a.name) {
-			set = append(set, a.entry)
-		}
-	}
-	if len(set) == 0 {
-		return 0
-	}
-	s.key.named = append(s.key.named, set)
-	return int32(len(s.key.named))
-}
-
-// numberNamed gives equal sets of components one number, and each its own whichever
-// finding comes first.
-func (s *scorer) numberNamed() {
-	came := s.key.named
-	named := slices.Clone(came)
-	slices.SortFunc(named, slices.Compare[[]int32])
-	s.key.named = slices.CompactFunc(named, slices.Equal[[]int32])
-	for i := range s.locations {
-		if n := s.locations[i].says; n > 0 {
-			at, _ := slices.BinarySearchFunc(s.key.named, came[n-1], slices.Compare[[]int32])
-			s.locations[i].says = int32(at + 1)
-		}
-	}
-}
-
-// counting gives the first three distinct CWEs, and those that follow.
-func counting(cwes []audit.CWE) (first [maxCWEs]int32, rest []audit.CWE) {
-	n := 0
-	for _, c := range cwes {
-		switch {
-		case c <= 0 || c > math.MaxInt32 || slices.Contains(first[:n], int32(c)):
-		case n < maxCWEs:
-			first[n] = int32(c)
-			n++
-		case !slices.Contains(rest, c):
-			rest = append(rest, c)
-		}
-	}
-	return first, rest
-}
-
-func (s *scorer) pair() {
-	s.paired = s.matcher.match(s.locations)
-	for i := range s.in.Project.Known {
-		k := &s.in.Project.Known[i]
-		s.result.Known[i] = KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Finding: -1, Corroborated: len(k.Corroborated) > 0}
-	}
-}
+func (s *scorer) scored(c *claim) *Scored { return &s.result.Findings[c.finding] }
 
 // compareFindings orders findings by all that they say, so that among findings
 // that match alike the choice does not hang on their order.

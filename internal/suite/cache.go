@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/audit/score"
 	"assay/internal/auditor"
 )
 
@@ -172,20 +171,4 @@ func (a cachedAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 		a.cache.put(key, wrote)
 	}
 	return run, err
-}
-
-// chances is nil for a project that has no key in the cache.
-func (c *cache) chances(project string) func([]byte, func() score.Chances) score.Chances {
-	if project == "" {
-		return nil
-	}
-	return func(lots []byte, draw func() score.Chances) score.Chances {
-		var levels score.Chances
-		key := c.key("chance", project, lots)
-		if !c.get(key, &levels) {
-			levels = draw()
-			c.put(key, levels)
-		}
-		return levels
-	}
 }

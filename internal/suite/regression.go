@@ -464,7 +464,7 @@ func (h *evaluation) score(t T, i int, v *run.Audited) error {
 // scored holds a report of an export below dir against the key.
 func (h *evaluation) scored(r *audit.Report, dir string) (*score.Result, error) {
 	names := seal.Names(h.project.Renames)
-	return score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Findings), Dimensions: h.dims, Roots: []string{dir, r.Root}, Chances: h.env.cache.chances(h.hash)})
+	return score.Score(score.Input{Project: h.project, Findings: names.Reveal(r.Findings), Dimensions: h.dims, Roots: []string{dir, r.Root}})
 }
 
 // once may cost so many USD; 0: what its section says. A replay needs no export.
