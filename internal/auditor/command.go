@@ -34,7 +34,8 @@ func Command(entry audit.AuditorEntry) audit.Auditor { return &command{program{e
 // which a relative output file is looked for; $ASSAY_FORMAT is a file that tells a
 // model how to write the text report. An agent that wraps its report in
 // JSON of its own is unwrapped, and what it says that it consumed is kept.
-// $ASSAY_MAX_USD is what the run may cost, where somebody says.
+// $ASSAY_MAX_USD is what the run may cost, where somebody says. Of a change to review
+// $ASSAY_BASE, $ASSAY_HEAD and $ASSAY_DIFF say which it is; $ASSAY_SCOPE names folders.
 func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
 	if err := needs(c.entry); err != nil {
 		return audit.AuditRun{}, err
@@ -43,7 +44,11 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
-	home, err := box.NewHome(map[string]string{formatFile: findings.Instructions})
+	files := map[string]string{formatFile: findings.Instructions}
+	if task.Base != "" {
+		files[changeFile] = task.Diff
+	}
+	home, err := box.NewHome(files)
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
@@ -51,6 +56,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	before := box.Fingerprint(task.Dir)
 	p := c.process(confined, home)
 	p.Dir, p.Env = task.Dir, append(p.Env, "ASSAY_FORMAT="+home.Path(formatFile))
+	p.Env = append(p.Env, variables(task, home.Path(changeFile))...)
 	if task.MaxUSD > 0 {
 		p.Env = append(p.Env, "ASSAY_MAX_USD="+strconv.FormatFloat(task.MaxUSD, 'f', -1, 64))
 	}

@@ -133,7 +133,7 @@ func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 	defer client.Close()
 	ctx, cancel := context.WithTimeoutCause(ctx, m.entry.Timeout, errLate)
 	defer cancel()
-	t := &talk{modelAuditor: m, client: client, view: sourceView{root}, maxTokens: client.config.MaxTokens, context: m.entry.Limits.Context,
+	t := &talk{modelAuditor: m, client: client, assignment: assignment(task), view: sourceView{root}, maxTokens: client.config.MaxTokens, context: m.entry.Limits.Context,
 		most: m.most(task), perToken: bytesPerToken, usage: audit.Usage{Priced: true}, findings: box.Limits(m.entry.Limits).Findings}
 	run := audit.AuditRun{Command: []string{m.Settings()}, Version: modelVersion, Started: time.Now(),
 		Confined: "it runs no program: its tools read the export alone"}

@@ -24,6 +24,8 @@ type talk struct {
 	findings int     // how many a report may hold
 	most     float64 // USD that it may cost; +Inf where nobody knows its price
 
+	assignment string // what it is told of its task beside the prompt
+
 	steps   []step // since the last notes
 	notes   string // of the model, on what it did before its steps
 	closing bool   // its limits are near, and it was told so

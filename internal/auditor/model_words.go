@@ -36,7 +36,7 @@ func plainTools() string {
 
 func (t *talk) instructions() string {
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(t.prompt) + youHave)
+	b.WriteString(strings.TrimSpace(t.prompt) + t.assignment + youHave)
 	if t.client.config.Model.Settings.TextTools {
 		b.WriteString(plainTools() + "\n")
 	}
