@@ -16,7 +16,7 @@
 //     cannot leak.
 //
 //  3. Asking. internal/auditor holds who is asked: the embedded analyser
-//     (internal/static), a command, a chat model, the replay of a recording. Many
+//     (internal/patterns), a command, a chat model, the replay of a recording. Many
 //     trials run on internal/run, which plans, paces, retries, keeps the budget and
 //     resumes; outcomes go to internal/store as they come. Planned trials are the
 //     sum of their outcomes, always.

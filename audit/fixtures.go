@@ -44,7 +44,7 @@ type BenchGoals struct {
 // An AuditorEntry is one section of fixtures/auditors.md.
 type AuditorEntry struct {
 	Name    string
-	Kind    string // "agent", "tool", "model" or "static"
+	Kind    string // "agent", "tool", "model" or "patterns"
 	Format  string // "sarif", "json", "text" or "auto"
 	Timeout time.Duration
 	Env     []string // names of variables that are let through

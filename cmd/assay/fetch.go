@@ -9,7 +9,6 @@ import (
 
 	"assay/audit"
 	"assay/internal/seal"
-	"assay/internal/static/lang"
 	"assay/internal/suite"
 )
 
@@ -91,23 +90,4 @@ func (c *fetchCmd) writeOthers(ctx context.Context, clone *seal.Clone) error {
 		return err
 	}
 	return c.write(c.Project+".others.txt", []byte(strings.Join(others, "\n")+"\n"), len(others), "files")
-}
-
-// declared gives the functions that the embedded analyser's parsers see.
-func declared(path string, content []byte) []audit.Function {
-	if lang.Of(path) == "" {
-		return nil
-	}
-	file, err := lang.Parse(path, content)
-	if err != nil {
-		return nil // the key's names are then looked up as words
-	}
-	var fs []audit.Function
-	lang.Walk(file.Root, func(n *lang.Node) bool {
-		if n.Kind == lang.Func && n.Name != "" {
-			fs = append(fs, audit.Function{Name: n.Name, Lines: audit.Range{Start: int(n.Start), End: int(n.End)}})
-		}
-		return true
-	})
-	return fs
 }

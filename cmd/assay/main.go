@@ -50,7 +50,6 @@ type cli struct {
 	Fixes    fixesCmd      `cmd:"" help:"Make a benchmark of your own security fixes."`
 	Plant    plantCmd      `cmd:"" help:"Draw a planted project: its source, and its key beside it."`
 	Doctor   doctorCmd     `cmd:"" help:"Say what an auditor would miss here: programs, version, key, skill, network, sandbox."`
-	Scan     scanCmd       `cmd:"" help:"Audit a folder with the embedded analyser."`
 }
 
 // stdout and stderr are for people: no text in them is a command of a CI runner.
@@ -86,6 +85,9 @@ func parse(ctx context.Context) *kong.Context {
 	parser := kong.Must(&cli{}, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
 		kong.ShortUsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)), kong.Writers(stdout, stderr),
 		kong.Vars{"version": versions()})
+	if len(os.Args) > 1 {
+		parser.FatalIfErrorf(suite.Removed("assay " + os.Args[1]))
+	}
 	k, err := parser.Parse(dashes(os.Args[1:]))
 	parser.FatalIfErrorf(err)
 	return k

@@ -432,7 +432,10 @@ func (s source) manifests(ctx context.Context, name string, files bool) error {
 			return err
 		}
 	}
-	functions, err := clone.Functions(ctx, declared)
+	if seal.Ctags() == "" {
+		fmt.Fprintln(os.Stderr, "universal-ctags is not installed: functions match by name alone, without the lines they take")
+	}
+	functions, err := clone.Functions(ctx)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func half(fs []audit.Finding) []audit.Finding       { return fs[:len(fs)/2] }
 
 func TestCompareRecords(t *testing.T) {
 	s := newShell(t)
-	whole, less := s.record("static", 1, everything, nil), s.record("static", 2, half, nil)
+	whole, less := s.record("patterns", 1, everything, nil), s.record("patterns", 2, half, nil)
 	root := "--root=" + s.house()
 
 	out := s.fails("FAIL: ", "compare", root, whole, less)
@@ -140,15 +140,15 @@ func TestCompareRecords(t *testing.T) {
 	require.NotEmpty(t, d.Lost)
 
 	// Records of other rules are refused, and scored again when that is asked for.
-	old := s.record("static", 3, everything, func(r *record.Record) { r.Score, r.Trials[0].Result.Version = "0", "0" })
+	old := s.record("patterns", 3, everything, func(r *record.Record) { r.Score, r.Trials[0].Result.Version = "0", "0" })
 	s.fails("rescore", "compare", root, old, whole)
 	s.ok("", "compare", root, "-rescore", old, whole)
-	half1 := s.record("static", 6, half, nil)
-	other := s.record("static", 4, everything, func(r *record.Record) { r.Key = strings.Repeat("0", 64); r.Trials[0].Result.KeyHash = r.Key })
+	half1 := s.record("patterns", 6, half, nil)
+	other := s.record("patterns", 4, everything, func(r *record.Record) { r.Key = strings.Repeat("0", 64); r.Trials[0].Result.KeyHash = r.Key })
 	s.fails("key", "compare", root, other, whole)
 	s.ok("", "compare", root, "--rescore", other, whole)
 	require.NotRegexp(t, `WARN +recall`, s.ok("", "compare", root, "--rescore", half1, half1), "goals that are stated for it by name hold for it")
-	elsewhere := s.record("static", 5, everything, func(r *record.Record) { r.Project = "dvja" })
+	elsewhere := s.record("patterns", 5, everything, func(r *record.Record) { r.Project = "dvja" })
 	s.fails("expected two of the same project", "compare", root, whole, elsewhere)
 
 	s.fails("expected two of a kind", "compare", root, whole, "gpt")
@@ -187,7 +187,7 @@ func TestCompareAuditors(t *testing.T) {
 	s.fails(`no baseline of an auditor "broken": expected one of [`, "compare", "whole", "broken")
 	s.record("less", 3, half, func(r *record.Record) { r.Score, r.Trials[0].Result.Version = "0", "0" })
 	s.fails("rescore", "compare", "whole", "less")
-	s.ok("", "compare", "--root="+s.house(), "--fail-if=never", "static", "gitleaks")
+	s.ok("", "compare", "--root="+s.house(), "--fail-if=never", "vulnetix", "gitleaks")
 }
 
 // results writes a database in which each model is right on all but some of the
@@ -323,9 +323,9 @@ func TestReportAtATerminal(t *testing.T) {
 	s := newShell(t)
 	root := "--root=" + s.house()
 	s.fails("no record in records and no results in results.db", "report")
-	s.record("static", 1, half, nil)
-	for format, want := range map[string]string{"text": "static", "csv": "Regression,go-test-bench,static", "json": `"auditor": "static"`,
-		"benchfmt": "BenchmarkRegression/project=go-test-bench/auditor=static 1 ", "sarif": `"version": "2.1.0"`} {
+	s.record("patterns", 1, half, nil)
+	for format, want := range map[string]string{"text": "patterns", "csv": "Regression,go-test-bench,patterns", "json": `"auditor": "patterns"`,
+		"benchfmt": "BenchmarkRegression/project=go-test-bench/auditor=patterns 1 ", "sarif": `"version": "2.1.0"`} {
 		require.Contains(t, s.ok("", "report", root, "-format", format), want, format)
 	}
 	s.fails("--format", "report", root, "-format", "pdf")
@@ -352,7 +352,7 @@ func TestReportAtATerminal(t *testing.T) {
 
 	// A project whose key is gone is told once, however many records are of it.
 	for day := range 3 {
-		s.record("static", 2+day, half, func(r *record.Record) { r.Project = "gone" })
+		s.record("patterns", 2+day, half, func(r *record.Record) { r.Project = "gone" })
 	}
 	require.Equal(t, 1, strings.Count(s.ok("", "report", root, "-o", "text"), `there is no project "gone"`))
 
@@ -370,7 +370,7 @@ func TestReportAtATerminal(t *testing.T) {
 	// A results.db that cannot be read does not hide the records either.
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "results.db"), []byte("this is no database"), 0o600))
 	out := s.ok("", "report", root, "-o", "json")
-	require.Contains(t, out, `"auditor": "static"`)
+	require.Contains(t, out, `"auditor": "patterns"`)
 	require.Contains(t, out, "file is not a database")
 	require.Contains(t, s.ok("", "report", root, "-o", "text"), "file is not a database")
 }

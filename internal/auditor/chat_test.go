@@ -434,7 +434,7 @@ func TestDirectory(t *testing.T) {
 			{Name: "big", Provider: "maker", ID: "big-1", Aliases: []string{"big.1"}, In: 1, Out: 1, Priced: true, Pos: row},
 			{Name: "big-high", Provider: "openai", ID: "big-1", Priced: true, Pos: row,
 				Settings: audit.ModelSettings{Effort: "high", API: "responses", MaxTokens: 4000}}},
-		Auditors: []audit.AuditorEntry{{Name: "my-agent", Kind: "agent", Command: "cat"}, {Name: "own-static", Kind: "static"}}}
+		Auditors: []audit.AuditorEntry{{Name: "my-agent", Kind: "agent", Command: "cat"}, {Name: "own-patterns", Kind: "patterns"}}}
 	type described interface {
 		Provider() string
 		Settings() string
@@ -462,10 +462,10 @@ func TestDirectory(t *testing.T) {
 		_, _, known := x.Cost(task)
 		require.Equal(t, c.priced, known, c.name)
 	}
-	for _, name := range []string{"static", "own-static"} {
+	for _, name := range []string{"patterns", "own-patterns"} {
 		r, err := d.Reviewer(name)
 		require.NoError(t, err)
-		require.Equal(t, "static", r.Name())
+		require.Equal(t, "patterns", r.Name())
 	}
 	_, err := d.Reviewer("anthropic:claude")
 	require.ErrorContains(t, err, "ANTHROPIC_API_KEY is not set: put it into .env")

@@ -42,7 +42,7 @@ const examineTimeout = 20 * time.Second
 func (d Directory) Examine(ctx context.Context, root fs.FS, name string) []Check {
 	entry, listed := d.entry(name)
 	switch {
-	case listed && entry.Kind == "static":
+	case listed && entry.Kind == "patterns":
 		return []Check{{What: "programs", Text: "none: it is a part of Assay"}}
 	case listed && entry.Kind != "model":
 		return examineCommand(ctx, root, entry)

@@ -83,10 +83,10 @@ func TestCommandSettingsFollowTheProgram(t *testing.T) {
 	require.NotEqual(t, first, settings())
 }
 
-func TestStaticReviewer(t *testing.T) {
-	s, err := auditor.Directory{}.Reviewer("static")
+func TestEmbeddedReviewer(t *testing.T) {
+	s, err := auditor.Directory{}.Reviewer("patterns")
 	require.NoError(t, err)
-	require.Equal(t, "static", s.Name())
+	require.Equal(t, "patterns", s.Name())
 	r, err := s.Review(context.Background(), task)
 	require.NoError(t, err)
 	require.Equal(t, audit.Good, r.Verdict)

@@ -10,6 +10,7 @@ import (
 
 	"assay/audit"
 	"assay/internal/events"
+	"assay/internal/patterns"
 )
 
 type provider struct {
@@ -41,7 +42,7 @@ type Directory struct {
 	Budget   float64                           // USD that one audit by a model may cost; +Inf for no limit
 }
 
-// Reviewer returns the reviewer of a name: one of Given, "static", a control, a name of
+// Reviewer returns the reviewer of a name: one of Given, "patterns", a control, a name of
 // auditors.md or models.md, provider:model, or an ID of OpenRouter's like maker/model.
 //
 // With ASSAY_BASE_URL the model is asked there instead, with the key in ASSAY_API_KEY if
@@ -50,13 +51,13 @@ type Directory struct {
 func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
-		return nil, fmt.Errorf("no reviewer named: expected static, a name of models.md or auditors.md, or provider:model")
+		return nil, fmt.Errorf("no reviewer named: expected patterns, a name of models.md or auditors.md, or provider:model")
 	}
 	if i := slices.IndexFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }); i >= 0 {
 		return d.Given[i], nil
 	}
-	if name == "static" {
-		return staticReviewer{}, nil
+	if name == patterns.Name {
+		return patterns.Reviewer{}, nil
 	}
 	if c := Control(name); c != nil {
 		return c, nil
@@ -64,8 +65,8 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	model := name
 	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
 		switch e := d.Auditors[i]; e.Kind {
-		case "static":
-			return staticReviewer{}, nil
+		case "patterns":
+			return patterns.Reviewer{}, nil
 		case "model":
 			model = cmp.Or(e.Model, name)
 		default:
@@ -268,7 +269,7 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	default:
 		if c.Key = d.Getenv(c.KeyName); c.Key == "" {
 			return c, fmt.Errorf("%s: %s is not set: put it into .env, or name another reviewer "+
-				"(static needs none)", name, c.KeyName)
+				"(patterns needs none)", name, c.KeyName)
 		}
 	}
 	return c, nil

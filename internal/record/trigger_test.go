@@ -24,7 +24,7 @@ func TestOurTriggers(t *testing.T) {
 		"agents/audit/deep/prompt.md":               {"full", "agents/**"},
 		"fixtures/goals.md":                         {"full", "fixtures/*.md"},
 		"tests/shop/SPEC.md":                        {"full", "tests/**"},
-		"internal/static/rules/java.toml":           {"full", "internal/static/**"},
+		"internal/patterns/rules.txt":               {"full", "internal/patterns/**"},
 		"go.mod":                                    {"full", "go.mod"},
 		"audit/fixture/project.go":                  {"full", "audit/**"},
 		"smoke-test-fixture/SmokeTestVulnApp.java":  {"smoke", "smoke-test-fixture/**"},

@@ -35,7 +35,7 @@ func TestJUnitThroughGotestsum(t *testing.T) {
 	file := filepath.Join(dir, "junit.xml")
 	cmd := exec.Command(tool, "--junitfile", file, "--format", "dots", "--", "-run", "Bench", "-filter", "procurement/approve-po", "-count=1")
 	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "ASSAY_DB="+filepath.Join(dir, "results.db"), "ASSAY_MODEL=static", "ASSAY_STRICT=", "ASSAY_PROMPT=", "GITHUB_STEP_SUMMARY=")
+	cmd.Env = append(os.Environ(), "ASSAY_DB="+filepath.Join(dir, "results.db"), "ASSAY_MODEL=patterns", "ASSAY_STRICT=", "ASSAY_PROMPT=", "GITHUB_STEP_SUMMARY=")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	b, err := os.ReadFile(file)
@@ -55,7 +55,7 @@ func TestJUnitThroughGotestsum(t *testing.T) {
 	require.NoError(t, xml.Unmarshal(b, &doc))
 	cases := 0
 	for _, c := range doc.Cases {
-		const prefix = "TestBench/static/evaluation-prompt/procurement/approve-po-"
+		const prefix = "TestBench/patterns/evaluation-prompt/procurement/approve-po-"
 		if !strings.HasPrefix(c.Name, prefix) {
 			continue
 		}

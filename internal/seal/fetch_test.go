@@ -78,7 +78,7 @@ func TestManifestsLeaveOutWhatTheyCannotName(t *testing.T) {
 	tree, err := c.Tree(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, []string{"a b.py"}, slices.Collect(maps.Keys(tree)))
-	functions, err := c.Functions(context.Background(), func(string, []byte) []audit.Function { return nil })
+	functions, err := c.Functions(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, []string{"a b.py"}, slices.Collect(maps.Keys(functions)))
 	others, err := c.Others(context.Background())

@@ -5,19 +5,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"assay/audit"
 )
 
-// Functions gives the functions of the files that the project's key names, or of
-// all files while it names none.
-// declared gives those that a parser sees in a file. What an entry names beyond
-// them (a variable that holds a function, a mapper's statement, a shell
-// function) is taken as the line on which it stands first as a whole word. A
-// name that does not stand in its file at all is an error.
-func (c *Clone) Functions(ctx context.Context, declared func(path string, content []byte) []audit.Function) (map[string][]audit.Function, error) {
+// Functions returns the functions of the files that the project's key names, or of all
+// files while it names none. Their extents are those that universal-ctags sees, where
+// [Ctags] finds it. What an entry names beyond them (a mapper's statement, a shell function,
+// and everything without ctags) is taken as the line on which it first stands as a whole
+// word. A name that does not stand in its file at all is an error.
+func (c *Clone) Functions(ctx context.Context) (map[string][]audit.Function, error) {
+	ctags := Ctags()
 	functions := map[string][]audit.Function{}
 	var errs []error
 	named := map[string][]audit.Entry{}
@@ -27,12 +33,9 @@ func (c *Clone) Functions(ctx context.Context, declared func(path string, conten
 	wanted := func(path string) bool { return named[path] != nil || len(named) == 0 && nameable(path) }
 	err := c.each(ctx, wanted, func(b blob, content []byte) {
 		path := b.path
-		functions[path] = nil
-		for _, f := range declared(path, content) {
-			if f, ok := withName(content, f); ok {
-				functions[path] = append(functions[path], f)
-			}
-		}
+		declared, err := tagged(ctx, ctags, path, content)
+		errs = append(errs, err)
+		functions[path] = declared
 		for _, e := range named[path] {
 			for _, name := range e.Functions {
 				if slices.ContainsFunc(functions[path], func(f audit.Function) bool { return f.Name == name }) {
@@ -93,17 +96,52 @@ func (c *Clone) each(ctx context.Context, wanted func(path string) bool, f func(
 	})
 }
 
-// withName begins f on the line of its name, which stands above the body of a
-// function that is assigned to a variable.
-func withName(content []byte, f audit.Function) (audit.Function, bool) {
-	named := word(f.Name)
-	for range 4 {
-		if named.Match(linesOf(content, f.Lines)) {
-			return f, true
+// Ctags returns the path of universal-ctags, "" where it is not installed.
+func Ctags() string {
+	for _, name := range []string{"universal-ctags", "ctags"} {
+		if p, err := exec.LookPath(name); err == nil {
+			if out, _ := exec.Command(p, "--version").Output(); bytes.HasPrefix(out, []byte("Universal Ctags")) {
+				return p
+			}
 		}
-		f.Lines.Start = max(1, f.Lines.Start-1)
 	}
-	return f, false
+	return ""
+}
+
+var functionKinds = strings.Fields("function func method member generator getter setter singletonMethod subroutine procedure")
+
+// tagged returns the functions that ctags, a path or "", sees in a file.
+func tagged(ctx context.Context, ctags, name string, content []byte) (fs []audit.Function, err error) {
+	if ctags == "" {
+		return nil, nil
+	}
+	dir, err := os.MkdirTemp("", "assay-ctags-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, path.Base(name))
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(ctx, ctags, "--options=NONE", "--sort=no", "-x",
+		"--_xformat=%{name}\t%{line}\t%{end}\t%{kind}", file).Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", name, ctags, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(cells) != 4 || !slices.Contains(functionKinds, cells[3]) {
+			continue
+		}
+		f := audit.Function{Name: cells[0]}
+		f.Lines.Start, _ = strconv.Atoi(cells[1])
+		f.Lines.End, _ = strconv.Atoi(cells[2])
+		if f.Lines.End > 0 && word(f.Name).Match(linesOf(content, f.Lines)) { // ctags makes up names of those that have none
+			fs = append(fs, f)
+		}
+	}
+	return fs, nil
 }
 
 func word(name string) *regexp.Regexp {

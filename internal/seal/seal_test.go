@@ -271,16 +271,13 @@ func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 	entry := func(name string) audit.Known {
 		return audit.Known{ID: "K", File: "src/a.go", Functions: []string{name}, Lines: audit.Range{Start: 5, End: 5}, Pos: audit.Pos{File: "p.md", Line: 9}}
 	}
-	parsed := func(string, []byte) []audit.Function {
-		return []audit.Function{{Name: "findByLoginUnsafe", Lines: audit.Range{Start: 4, End: 6}}}
-	}
 	ctx := context.Background()
 	c, err := Fetch(ctx, p, t.TempDir(), mirror)
 	require.NoError(t, err)
 	require.ErrorContains(t, c.CheckFunctions(ctx), "no manifest of functions")
 
 	p.Known = []audit.Known{entry("findByLoginUnsafe"), entry("run")}
-	p.Functions, err = c.Functions(ctx, parsed)
+	p.Functions, err = c.Functions(ctx)
 	require.NoError(t, err)
 	require.Equal(t, map[string][]audit.Function{"src/a.go": {
 		{Name: "findByLoginUnsafe", Lines: audit.Range{Start: 4, End: 6}},
@@ -295,6 +292,6 @@ func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 	require.ErrorContains(t, err, "gone.go, which the source lacks")
 
 	p.Known = []audit.Known{entry("findByLogin")}
-	_, err = c.Functions(ctx, parsed)
+	_, err = c.Functions(ctx)
 	require.ErrorContains(t, err, `p.md:9: K names the function "findByLogin", which does not stand in src/a.go`)
 }

@@ -84,7 +84,7 @@ func TestMethodologysOwnCommand(t *testing.T) {
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "5/5", f.leaf("TestSmoke/own").attrs["found"])
 	play(t, "TestSmoke", h.suite().Smoke)
-	for _, auditor := range []string{"own", "static"} {
+	for _, auditor := range []string{"own", "patterns"} {
 		report := string(h.kept(auditor)[0].Text("report"))
 		for _, grep := range []string{"SENTINEL", "SQL.Injection|SQLi", "Deserialization"} {
 			require.Regexp(t, grep, report, auditor)

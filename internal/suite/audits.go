@@ -54,15 +54,15 @@ type onceFunc func(ctx context.Context, a audit.Auditor, trial int, usd float64)
 
 // A candidate is an auditor with the trials that it is asked for.
 type candidate struct {
-	name   string
-	replay bool
-	static bool
-	trials []audit.Auditor
-	recs   []*auditor.Recording
+	name     string
+	replay   bool
+	embedded bool
+	trials   []audit.Auditor
+	recs     []*auditor.Recording
 }
 
 // sent reports whether the engine asks: replays and the embedded analyser are read here and now.
-func (c *candidate) sent() bool { return !c.replay && !c.static }
+func (c *candidate) sent() bool { return !c.replay && !c.embedded }
 
 // An asking is what a candidate is asked about one source.
 type asking struct {

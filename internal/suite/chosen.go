@@ -57,9 +57,9 @@ func (e *env) reviewers() (rs []audit.Reviewer, err error) {
 	case len(e.given.reviewers) > 0:
 		return e.given.reviewers, nil
 	case e.cfg.Tier == moduleTier:
-		names = []string{"static", "control-nothing", "control-everything"}
+		names = []string{"patterns", "control-nothing", "control-everything"}
 	default:
-		names = []string{"static", "control-words"}
+		names = []string{"patterns", "control-words"}
 	}
 	dir, readers, err := e.reviewerDirectory()
 	if err != nil {
@@ -74,11 +74,8 @@ func (e *env) reviewers() (rs []audit.Reviewer, err error) {
 	}
 	for _, name := range names {
 		r, err := dir.Reviewer(name)
-		if err != nil {
+		if err := cmp.Or(e.removedName(name), err); err != nil {
 			return nil, err
-		}
-		if r.Name() == "static" && !e.given.reviewer("static") {
-			r = cachedReviewer{r, e.cache}
 		}
 		rs = append(rs, r)
 	}
@@ -125,10 +122,20 @@ func (e *env) auditor(name string) (audit.Auditor, error) {
 		return a, nil
 	}
 	dir, err := e.directory()
-	if err != nil {
+	if err := cmp.Or(err, e.removedName(name)); err != nil {
 		return nil, err
 	}
 	return dir.Auditor(name)
+}
+
+// removedName returns an error for a name that was Assay's own, unless the root has an
+// auditor or reviewer of that name.
+func (e *env) removedName(name string) error {
+	entries, err := e.auditors()
+	if _, listed := entries[name]; listed || e.given.reviewer(name) {
+		return err
+	}
+	return cmp.Or(err, Removed(name))
 }
 
 // promptHash gives the hash of what an auditor is told, "" where it is told nothing.

@@ -21,8 +21,8 @@ import (
 // A Config is what the flags and their environment twins say. A flag wins over
 // the environment, the environment over .env.
 type Config struct {
-	Models      []string // -model, ASSAY_MODEL: reviewers; default: static, a control, and those that are recorded
-	Auditors    []string // -auditor, ASSAY_AUDITOR: run these live; default: Smoke runs static, Regression replays
+	Models      []string // -model, ASSAY_MODEL: reviewers; default: patterns, a control, and those that are recorded
+	Auditors    []string // -auditor, ASSAY_AUDITOR: run these live; default: Smoke runs patterns, Regression replays
 	Prompts     []string // -prompt, ASSAY_PROMPT
 	Filter      string   // -filter, ASSAY_FILTER: substring or glob over <app>/<case>, or over the project
 	Trials      int      // -trials, ASSAY_TRIALS
@@ -51,8 +51,8 @@ type option struct {
 }
 
 var options = []option{
-	{"model", "reviewers of Bench, separated by commas: static, a name of models.md or auditors.md, or provider:model", false},
-	{"auditor", "auditors that Smoke and Regression run live, separated by commas: static, a name of auditors.md, or a model as -model takes it", false},
+	{"model", "reviewers of Bench, separated by commas: patterns, a name of models.md or auditors.md, or provider:model", false},
+	{"auditor", "auditors that Smoke and Regression run live, separated by commas: patterns, a name of auditors.md, or a model as -model takes it", false},
 	{"prompt", "prompts of fixtures/prompts, separated by commas", false},
 	{"filter", "only cases or projects that hold this text, or match this glob", false},
 	{"trials", "how often each case or project is asked", false},
@@ -76,6 +76,7 @@ func define(flags *flag.FlagSet) {
 			flags.String(o.name, "", o.usage)
 		}
 	}
+	defineRemoved(flags)
 }
 
 // mostRepeats bounds what is planned in memory.
@@ -84,7 +85,7 @@ const mostRepeats = 10_000
 func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 
 func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
-	var errs []error
+	errs := []error{removedVariables(getenv)}
 	if rest := flags.Args(); len(rest) > 0 {
 		errs = append(errs, fmt.Errorf("left-over arguments %q: flags go last, without a package name (with ./... use the environment: ASSAY_MODEL, ...)", rest))
 	}

@@ -109,15 +109,15 @@ func TestInitWritesWhatRuns(t *testing.T) {
 			require.Contains(t, lint, "tests: applications 1, cases 6")
 			require.Equal(t, 1, strings.Count(lint, "advice: "), "the proof alone is left to do: %s", lint)
 			out := n.says(0, n.suites, "-test.run", "Smoke|Regression|Bench")
-			require.Regexp(t, `PASS +static`, out)
+			require.Regexp(t, `PASS +patterns`, out)
 			require.Contains(t, strings.Join(strings.Fields(out), " "), "Regression: "+n.root+" has no fixtures/projects or fixtures/planted: nothing is asked") // whatever the width
-			require.Contains(t, n.says(0, n.assay, "report", "-o", "text"), "static")
+			require.Contains(t, n.says(0, n.assay, "report", "-o", "text"), "patterns")
 		})
 	}
 	require.NoError(t, os.Mkdir(first, 0o755))
 	n.says(0, n.assay, "init", first)
 	n.says(0, n.suites, "-test.run", "Regression")
-	require.Contains(t, n.says(1, n.suites, "-test.run", "Regression", "-auditor", "static"), "assay: static: asked nothing, as "+first+" lacks what is told above")
+	require.Contains(t, n.says(1, n.suites, "-test.run", "Regression", "-auditor", "patterns"), "assay: patterns: asked nothing, as "+first+" lacks what is told above")
 	goals := n.write("fixtures/goals.md", "mine\n")
 	require.Contains(t, n.says(1, n.assay, "init", first), goals+" is there already")
 	b, err := os.ReadFile(goals)
@@ -144,7 +144,7 @@ func TestInitInAGoModule(t *testing.T) {
 	require.Contains(t, n.says(0, n.assay, "init", n.root), "go get assay\n  go test -run 'Smoke|Bench'")
 	t.Setenv("GOFLAGS", "-mod=mod")
 	out := n.says(0, "env", "-u", "ASSAY_ROOT", "go", "-C", n.root, "test", "-run", "Smoke|Bench")
-	require.Regexp(t, `PASS +static`, out)
+	require.Regexp(t, `PASS +patterns`, out)
 	require.DirExists(t, filepath.Join(n.root, "records"))
 }
 
@@ -217,12 +217,12 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 
 	n.write("fixtures/goals.md", "# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 50 % |\n\n# Bench\n\n| Goal | Threshold |\n|---|---|\n| Balanced accuracy | >= 70 % |\n")
 	out = n.says(0, n.suites, "-test.run", "Regression|Bench|Verify")
-	require.Regexp(t, `(PASS|WARN) +static +ping +100\.0 %`, out)
+	require.Regexp(t, `(PASS|WARN) +patterns +ping +100\.0 %`, out)
 	require.NotContains(t, out, "dvja")
 	out = strings.Join(strings.Fields(out), " ") // whatever the width
 	require.Equal(t, 1, strings.Count(out, "Assay's own stand in"), out)
 	require.Contains(t, out, "Bench: "+n.root+" has no tests: nothing is asked")
-	require.Contains(t, n.says(1, n.assay, "capture", "static", "ping"), "fixtures/keys.md is not there, and the key of ping is not frozen")
+	require.Contains(t, n.says(1, n.assay, "capture", "patterns", "ping"), "fixtures/keys.md is not there, and the key of ping is not frozen")
 	page := strings.TrimSpace(n.says(0, n.assay, "report"))
 	require.True(t, strings.HasPrefix(page, filepath.Join(n.root, "reports")), page)
 	require.Contains(t, n.says(0, n.assay, "report", "-o", "text"), "ping")

@@ -17,6 +17,7 @@ import (
 	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/patterns"
 	"assay/internal/record"
 	"assay/internal/run"
 	"assay/internal/run/river"
@@ -25,8 +26,8 @@ import (
 
 // Regression turns every project into a subtest and holds its auditors against
 // its key: those that -auditor names, live on the sealed export; otherwise every
-// recording, replayed. The embedded analyser is asked what needs no recording: the
-// planted projects, and those of one's own of which there is none.
+// recording, replayed. The embedded auditor (patterns) runs live on the planted
+// projects, and on those of one's own that have no recording.
 func (s *Suite) Regression(t T) {
 	e := s.begin(t)
 	if s.short() {
@@ -173,8 +174,7 @@ func (r *regression) asked(t T, x target) []candidate {
 	if len(r.env.cfg.Auditors) == 0 {
 		live := r.given(p)
 		if x.drawn != nil || len(live)+len(r.recordings[p.Name]) == 0 && !r.env.root.strict() {
-			static := r.entries["static"]
-			live = append(live, candidate{name: "static", static: true, trials: []audit.Auditor{auditor.FromEntry(static)}})
+			live = append(live, candidate{name: patterns.Name, embedded: true, trials: []audit.Auditor{patterns.Auditor{}}})
 		}
 		return append(r.replays(p), live...)
 	}
@@ -201,7 +201,7 @@ func (r *regression) given(p *audit.Project) []candidate {
 }
 
 func (r *regression) trialsOf(a audit.Auditor) candidate {
-	x := candidate{name: a.Name(), static: r.entries[a.Name()].Kind == "static"}
+	x := candidate{name: a.Name(), embedded: r.entries[a.Name()].Kind == patterns.Name}
 	for range r.env.cfg.Trials {
 		x.trials = append(x.trials, a)
 	}
@@ -213,7 +213,7 @@ func (r *regression) replays(p *audit.Project) []candidate {
 	fsys := r.env.root.holdings()
 	for _, rec := range r.recordings[p.Name] {
 		if len(as) == 0 || as[len(as)-1].name != rec.Auditor {
-			as = append(as, candidate{name: rec.Auditor, replay: true, static: r.entries[rec.Auditor].Kind == "static"})
+			as = append(as, candidate{name: rec.Auditor, replay: true, embedded: r.entries[rec.Auditor].Kind == patterns.Name})
 		}
 		a := &as[len(as)-1]
 		a.trials = append(a.trials, auditor.Replay(rec, fsys, r.entries[rec.Auditor].Rules))
@@ -398,7 +398,7 @@ func (r *regression) deterministic(name string) bool {
 		return x.Deterministic()
 	}
 	kind := r.entries[name].Kind
-	return kind == "static" || kind == "tool"
+	return kind == patterns.Name || kind == "tool"
 }
 
 func (h *evaluation) checkRecordings(t T) {
@@ -480,9 +480,6 @@ func (h *evaluation) once(ctx context.Context, a audit.Auditor, trial int, usd f
 			return r, dir, err
 		}
 		h.suite.summary.note("%s on %s: no worker was left that takes audits, and this process did their work", h.candidate.name, h.project.Name)
-	}
-	if h.static && h.env.given.auditor(h.candidate.name) == nil {
-		a = cachedAuditor{a, h.env.cache}
 	}
 	return h.target.audit(ctx, a, usd, h.live.fetch)
 }

@@ -16,6 +16,7 @@ import (
 	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/patterns"
 	"assay/internal/record"
 	"assay/internal/report"
 )
@@ -155,8 +156,8 @@ func (r *regression) smokeAgain(x *reread) error {
 	}
 	x.now.Key = key.Project.KeyHash
 	entry := r.entries[x.old.Auditor]
-	if x.old.Auditor == "static" { // which Smoke has write a text
-		entry = audit.AuditorEntry{Name: "static", Format: "text"}
+	if x.old.Auditor == patterns.Name { // which writes text for Smoke
+		entry = audit.AuditorEntry{Name: patterns.Name, Format: "text"}
 	}
 	x.now.Trials, err = again(entry, "", x.old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
 		result, j, err := judgeSmoke(key, r.dims, last.Dir, rep, invalid, last)

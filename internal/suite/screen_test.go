@@ -90,15 +90,15 @@ func TestTheSummaryFitsItsScreen(t *testing.T) {
 func TestRowsWithOneCauseShareIt(t *testing.T) {
 	s := &summary{}
 	for _, about := range []string{"club", "marina", "grants"} {
-		s.add(line{suite: "Regression", who: "static", about: about, verdict: audit.Warn, figures: []string{"0.0 %"}, cause: "nothing of the key was found"})
+		s.add(line{suite: "Regression", who: "patterns", about: about, verdict: audit.Warn, figures: []string{"0.0 %"}, cause: "nothing of the key was found"})
 	}
 	var b strings.Builder
 	s.show(&b, view{width: 100, lines: screenLines})
 	require.Equal(t, `
-REGRESSION  auditor  project  recall
-WARN        static   club     0.0 %
-WARN        static   grants   0.0 %
-WARN        static   marina   0.0 %
+REGRESSION  auditor   project  recall
+WARN        patterns  club     0.0 %
+WARN        patterns  grants   0.0 %
+WARN        patterns  marina   0.0 %
          nothing of the key was found
 `, b.String())
 }

@@ -18,7 +18,7 @@ import (
 	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/audit/score"
-	"assay/internal/auditor"
+	"assay/internal/patterns"
 	"assay/internal/record"
 	"assay/internal/run"
 )
@@ -46,7 +46,7 @@ func (s *Suite) Smoke(t T) {
 		t.Run(segment(a.Name()), func(t T) {
 			selected = true
 			sm := &smoke{audits: live, key: key, source: source, hash: hash}
-			sm.asking = asking{audits: live, candidate: candidate{name: a.Name(), static: a.Name() == "static", trials: []audit.Auditor{a}}, once: sm.once,
+			sm.asking = asking{audits: live, candidate: candidate{name: a.Name(), embedded: a.Name() == patterns.Name, trials: []audit.Auditor{a}}, once: sm.once,
 				now: record.Record{Suite: "Smoke", Project: "smoke", Auditor: a.Name(), Key: key.Project.KeyHash}}
 			sm.audit(t, dims)
 			sm.check(t)
@@ -78,15 +78,15 @@ func (e *env) smokeAuditors(t T) []audit.Auditor {
 	case len(e.given.auditors) > 0:
 		return e.given.auditors
 	default:
-		return []audit.Auditor{auditor.Static(findings.Text)}
+		return []audit.Auditor{patterns.Auditor{Format: findings.Text}}
 	}
 	as, err := e.chosenAuditors()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, a := range as {
-		if a.Name() == "static" && e.given.auditor("static") == nil {
-			as[i] = auditor.Static(findings.Text)
+		if a.Name() == patterns.Name && e.given.auditor(patterns.Name) == nil {
+			as[i] = patterns.Auditor{Format: findings.Text}
 		}
 	}
 	return as
@@ -180,7 +180,7 @@ func (s *smoke) check(t T) {
 	t.Attr("verdict", string(verdict))
 	l := line{suite: "Smoke", who: s.candidate.name, verdict: verdict, cause: smokeCause(j),
 		figures: []string{fmt.Sprintf("%d of %d flaws", j.Found, len(s.key.Project.Known)), fmt.Sprintf("%d of 5", passed)}}
-	if s.begun && !s.static {
+	if s.begun && !s.embedded {
 		l.used = usedBy(s.now.Trials)
 	}
 	s.suite.summary.add(l)

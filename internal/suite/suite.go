@@ -22,6 +22,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/auditor"
+	"assay/internal/patterns"
 	"assay/internal/workflow"
 )
 
@@ -135,7 +136,7 @@ func (s *Suite) askedNothing(c *Config) []string {
 	if s.began != s.lacking || s.began == 0 {
 		return nil
 	}
-	if !slices.Equal(c.Models, []string{"static"}) {
+	if !slices.Equal(c.Models, []string{patterns.Name}) {
 		return slices.Concat(c.Auditors, c.Models)
 	}
 	return c.Auditors
@@ -265,11 +266,11 @@ func (e *env) checkNames(g audit.Goals) error {
 	return nil
 }
 
-// sections reads auditors.md, with a section of static whatever the file holds.
+// sections reads auditors.md, with a section of patterns whatever the file holds.
 func (e *env) sections() ([]audit.AuditorEntry, error) {
 	as, err := fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
-	if !slices.ContainsFunc(as, func(a audit.AuditorEntry) bool { return a.Name == "static" }) {
-		as = append(as, audit.AuditorEntry{Name: "static", Kind: "static", Format: "sarif", Timeout: 30 * time.Minute})
+	if !slices.ContainsFunc(as, func(a audit.AuditorEntry) bool { return a.Name == patterns.Name }) {
+		as = append(as, audit.AuditorEntry{Name: patterns.Name, Kind: patterns.Name, Format: "sarif", Timeout: 30 * time.Minute})
 	}
 	return as, err
 }

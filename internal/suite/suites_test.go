@@ -145,9 +145,9 @@ const demoCommit = "0123456789012345678901234567890123456789"
 func TestStaticNeedsNoSection(t *testing.T) {
 	h := newHouse(t)
 	h.reviewer(right)
-	f := play(t, "TestSmoke", h.suite("-auditor", "static").Smoke)
+	f := play(t, "TestSmoke", h.suite("-auditor", "patterns").Smoke)
 	require.Empty(t, f.complaints())
-	require.NotNil(t, f.leaf("TestSmoke/static/flaws"))
+	require.NotNil(t, f.leaf("TestSmoke/patterns/flaws"))
 }
 
 // TestNothingSelectedIsInvalid: a name that is written wrong in -run or -filter must not

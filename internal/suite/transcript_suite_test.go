@@ -58,5 +58,5 @@ func TestTranscripts(t *testing.T) {
 	require.True(t, ts[1].Last)
 	require.NotEmpty(t, ts[0].Text("report"))
 
-	require.Contains(t, string(h.kept("static")[0].Text("report")), "SENTINEL")
+	require.Contains(t, string(h.kept("patterns")[0].Text("report")), "SENTINEL")
 }

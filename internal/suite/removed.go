@@ -1,0 +1,47 @@
+package suite
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+)
+
+// removed maps what is gone to what replaces it: commands (assay NAME), flags of go test
+// (-NAME, with its variable), variables, and names of auditors and reviewers.
+var removed = map[string]string{
+	"assay scan": "assay capture patterns PROJECT records the embedded auditor; to scan a folder of your own use a scanner, and docs/gate.md to measure it",
+	"static":     "patterns is the embedded auditor and reviewer",
+}
+
+// Removed returns an error that says what replaces a command, flag, variable or name that is
+// gone; nil for every other.
+func Removed(name string) error {
+	if instead, gone := removed[name]; gone {
+		return fmt.Errorf("%s was removed: %s", name, instead)
+	}
+	return nil
+}
+
+// defineRemoved has flags that are gone say what replaces them.
+func defineRemoved(flags *flag.FlagSet) {
+	for name, instead := range removed {
+		if name[0] == '-' {
+			flags.BoolFunc(name[1:], "removed: "+instead, func(string) error { return Removed(name) })
+		}
+	}
+}
+
+// removedVariables returns an error for each variable that is set and gone.
+func removedVariables(getenv func(string) string) error {
+	var errs []error
+	for name := range removed {
+		v := name
+		if name[0] == '-' {
+			v = variable(name[1:])
+		}
+		if getenv(v) != "" {
+			errs = append(errs, fmt.Errorf("%s is set, and %w", v, Removed(name)))
+		}
+	}
+	return errors.Join(errs...)
+}
