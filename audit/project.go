@@ -103,6 +103,28 @@ type Known struct {
 	Evidence     string   // one line: source -> sink, or what is missing
 	Corroborated []string // advisories, challenges, the project's own documents
 	Pos          Pos
+
+	// Places are those of a flaw that a fix mended, File, Functions and Lines the first of
+	// them. A finding at any of them is right, and beside them none earns partial credit.
+	Places []Place `json:",omitempty"`
+}
+
+// A Place is a function or a range of lines of a file.
+type Place struct {
+	File     string
+	Function string // "" outside of functions that have a name
+	Lines    Range
+}
+
+// String returns "file:function:12-14".
+func (p Place) String() string {
+	s := p.File
+	for _, part := range []string{p.Function, p.Lines.String()} {
+		if part != "" {
+			s += ":" + part
+		}
+	}
+	return s
 }
 
 // A Decoy is an entry of the key that only looks vulnerable.

@@ -102,18 +102,19 @@ func (k *key) reason(e *entry, c *claim, least weakness) Match {
 	held := false
 	for _, p := range c.places {
 		d, ok := e.holds(p, c.about)
-		if p.file != e.File || r.By != ByAlso && (!ok || held && (r.Distance < 0 || d >= r.Distance)) {
+		s := e.scopeAt(p)
+		if s == nil || r.By != ByAlso && (!ok || held && (r.Distance < 0 || d >= r.Distance)) {
 			continue
 		}
 		held, r.By, r.Distance = ok, ByFile, -1
-		if !e.at.none() && !p.at.none() {
+		if !s.at.none() && !p.at.none() {
 			r.Distance = d
 		}
 		switch {
 		case least == standIn || !ok: // partial: beside the scope
 		case d <= e.gap:
 			r.By = ByLines
-		case slices.Contains(e.functions, p.function):
+		case slices.Contains(s.functions, p.function):
 			r.By = ByFunction
 		case e.component != "":
 			r.By = ByName

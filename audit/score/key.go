@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -27,8 +28,16 @@ type entry struct {
 	row         int // in the key
 	at          lines
 	functions   []string // bare names
+	scopes      []scope  // its places, the first one by at and functions
 	gap         int      // lines that may lie between a finding and the entry
 	component   string   // folded; of an entry in a manifest whose title names one
+}
+
+// A scope is a place where a finding matches an entry.
+type scope struct {
+	file      string
+	at        lines
+	functions []string
 }
 
 // A key is the answer key of a project, ready to be matched against any number of
@@ -102,6 +111,10 @@ func (k *key) add(of kind, index int, v audit.Known) {
 			e.functions = append(e.functions, f)
 		}
 	}
+	e.scopes = []scope{{e.File, e.at, e.functions}}
+	for _, p := range e.Places[min(1, len(e.Places)):] {
+		e.scopes = append(e.scopes, scope{p.File, usable(p.Lines), []string{FunctionName(p.Function)}})
+	}
 	k.entries = append(k.entries, e)
 }
 
@@ -117,7 +130,11 @@ func (k *key) candidates(cwes [maxCWEs]audit.CWE) *candidates {
 		w := k.weakness(e, cwes)
 		site := k.project.Planted && e.kind != review
 		if w > 0 || site {
-			c.full[e.File] = append(c.full[e.File], e)
+			for i, s := range e.scopes {
+				if !slices.ContainsFunc(e.scopes[:i], func(o scope) bool { return o.file == s.file }) {
+					c.full[s.file] = append(c.full[s.file], e)
+				}
+			}
 		}
 		if e.kind != known {
 			continue
@@ -125,7 +142,7 @@ func (k *key) candidates(cwes [maxCWEs]audit.CWE) *candidates {
 		if w == ownCWE {
 			c.own = append(c.own, e)
 		}
-		if w < standIn || site {
+		if w < standIn || site || len(e.Places) > 0 {
 			continue
 		}
 		if c.other == nil {
@@ -235,11 +252,32 @@ func (c *claim) hits(of kind) (hits []hit) {
 	return hits
 }
 
-// holds reports whether a place of the entry's file lies in its scope, and how far from it.
+// holds reports whether a place lies in one of the entry's scopes, and how far from it.
 func (e *entry) holds(p place, about string) (distance int, ok bool) {
-	distance = e.at.distance(p.at)
-	return distance, distance <= e.gap || p.function != "" && slices.Contains(e.functions, p.function) ||
+	s := e.scopeAt(p)
+	if s == nil {
+		return noGap, false
+	}
+	distance = s.at.distance(p.at)
+	return distance, distance <= e.gap || p.function != "" && slices.Contains(s.functions, p.function) ||
 		e.at.none() && len(e.functions) == 0 || e.component != "" && strings.Contains(about, e.component)
+}
+
+// scopeAt returns the entry's scope in the file of a place that is nearest to it, those with
+// its function first; nil for none.
+func (e *entry) scopeAt(p place) (found *scope) {
+	within := math.MaxInt
+	for i := range e.scopes {
+		s := &e.scopes[i]
+		d := s.at.distance(p.at)
+		if p.function != "" && slices.Contains(s.functions, p.function) {
+			d -= maxDistance
+		}
+		if s.file == p.file && d < within {
+			found, within = s, d
+		}
+	}
+	return found
 }
 
 // nearest returns the hit of least distance, of equal ones the first; nil for none.

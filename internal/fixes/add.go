@@ -125,7 +125,7 @@ func (a *adder) add(ctx context.Context, row Row) error {
 		return refuse("no CWE: write one%s", a.suggestion(row.Get("advisory"), info.body))
 	}
 	f := Fix{ID: cmp.Or(row.Get("id"), a.table.nextID()), Commit: commit, Parent: info.parent, Date: info.date, CWEs: cwes,
-		Title: cmp.Or(row.Get("title"), info.title(), info.subject), CheckedBy: derivedBy, Places: map[Tree][]Place{},
+		Title: cmp.Or(row.Get("title"), info.title(), info.subject), CheckedBy: derivedBy, Places: map[Tree][]audit.Place{},
 		Advisory: cmp.Or(row.Get("advisory"), strings.Join(slices.Compact(advisory.FindAllString(info.body, -1)), ", "))}
 	if _, err := a.table.ByID(f.ID); err == nil {
 		return refuse("the ID %s is taken: expected another one, or none", f.ID)
@@ -225,7 +225,7 @@ func (a *adder) suggestion(texts ...string) string {
 
 // complete checks a place that somebody wrote against the parent and adds what it leaves out;
 // it returns what is wrong.
-func (a *adder) complete(ctx context.Context, d *Derivation, p *Place) string {
+func (a *adder) complete(ctx context.Context, d *Derivation, p *audit.Place) string {
 	text, ok := a.file(ctx, d.Parent, p.File)
 	if !ok {
 		return fmt.Sprintf("the parent has no file %s", p.File)
@@ -260,7 +260,7 @@ func (a *adder) complete(ctx context.Context, d *Derivation, p *Place) string {
 }
 
 // after returns where places of the parent are after the fix.
-func (d *Derivation) after(places []Place) (all []Place) {
+func (d *Derivation) after(places []audit.Place) (all []audit.Place) {
 	for _, p := range places {
 		file := d.renamed[p.File]
 		if file == "" {
@@ -280,7 +280,7 @@ func (d *Derivation) after(places []Place) (all []Place) {
 		}
 		to.Start = max(1, to.Start)
 		to.End = max(to.Start, min(to.End, to.Start+maxSpan-1, max(1, len(splitLines(d.new.text[file])))))
-		all = append(all, Place{file, p.Function, to})
+		all = append(all, audit.Place{File: file, Function: p.Function, Lines: to})
 	}
 	return all
 }
@@ -384,8 +384,8 @@ func (a *adder) noIntroduction(ctx context.Context, commits []string) string {
 
 // placeThere adds a place in the tree of the commit that brought the flaw: the lines that it
 // wrote, or the function of the same name.
-func (a *adder) placeThere(ctx context.Context, f *Fix, p Place, lines []blamed) error {
-	there := Place{Function: p.Function}
+func (a *adder) placeThere(ctx context.Context, f *Fix, p audit.Place, lines []blamed) error {
+	there := audit.Place{Function: p.Function}
 	for _, l := range lines {
 		if l.commit != f.Introduced || there.File != "" && l.path != there.File {
 			continue

@@ -12,24 +12,6 @@ import (
 	"assay/audit"
 )
 
-// A Place is where a flaw lies in one tree.
-type Place struct {
-	File     string
-	Function string // "" outside of functions that have a name
-	Lines    audit.Range
-}
-
-// String returns "file:function:12-14".
-func (p Place) String() string {
-	s := p.File
-	for _, part := range []string{p.Function, p.Lines.String()} {
-		if part != "" {
-			s += ":" + part
-		}
-	}
-	return s
-}
-
 // A Hunk is one difference of a fix, with what became of it.
 type Hunk struct {
 	File           string // its path before the fix
@@ -53,7 +35,7 @@ func (h *Hunk) lines() audit.Range {
 // A Derivation is what a fix says of the flaw's place.
 type Derivation struct {
 	Commit, Parent string
-	Places         []Place           // the likeliest first
+	Places         []audit.Place     // the likeliest first
 	Hunks          []Hunk            // of source files
 	Skipped        map[string]string // files without a place, with the reason
 	source         map[string]bool   // source files that the fix changes or adds
@@ -419,7 +401,7 @@ const maxSpan = 50
 // rank joins the hunks of each function to one place and orders the places.
 func (d *Derivation) rank() {
 	type candidate struct {
-		Place
+		audit.Place
 		guards int
 		whole  audit.Range // of all its hunks
 	}
@@ -435,7 +417,7 @@ func (d *Derivation) rank() {
 				h.Function == "" && c.Function == "" && lines.Start <= c.whole.End+10)
 		})
 		if at < 0 {
-			all = append(all, &candidate{Place{h.File, h.Function, lines}, n, lines})
+			all = append(all, &candidate{audit.Place{File: h.File, Function: h.Function, Lines: lines}, n, lines})
 			continue
 		}
 		c := all[at]

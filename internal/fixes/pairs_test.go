@@ -25,7 +25,8 @@ func reported(ids ...string) *score.Result {
 func TestPairs(t *testing.T) {
 	table := &fixes.Table{Name: "shop"}
 	for _, id := range []string{"F01", "F02", "F03", "F04", "F05", "F06"} {
-		f := fixes.Fix{ID: id, CheckedBy: "derived", Date: "2026-03-01", Places: map[fixes.Tree][]fixes.Place{fixes.AtPin: {{File: "a.go"}}}}
+		f := fixes.Fix{ID: id, CheckedBy: "derived", Date: "2026-03-01", CWEs: []audit.CWE{89},
+			Places: map[fixes.Tree][]audit.Place{fixes.AtPin: {{File: "a.go"}}, fixes.AtFixed: {{File: "a.go"}}}}
 		switch id {
 		case "F05":
 			f.Twin = "mended again by 0123456789"

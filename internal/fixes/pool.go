@@ -113,7 +113,7 @@ func (s *source) text(r audit.Range) []string {
 
 // unchanged returns a place in another tree where its function stands there byte by byte, or,
 // outside of functions, its lines; nil where it does not.
-func (a *adder) unchanged(ctx context.Context, held map[string]*source, from, to string, p Place) (*Place, error) {
+func (a *adder) unchanged(ctx context.Context, held map[string]*source, from, to string, p audit.Place) (*audit.Place, error) {
 	old, err := a.source(ctx, held, from, p.File)
 	if err != nil || old == nil {
 		return nil, err
@@ -129,20 +129,20 @@ func (a *adder) unchanged(ctx context.Context, held map[string]*source, from, to
 	for _, g := range now.functions {
 		if g.name == f.name && slices.Equal(old.text(f.lines), now.text(g.lines)) {
 			shift := g.lines.Start - f.lines.Start
-			return &Place{p.File, p.Function, audit.Range{Start: p.Lines.Start + shift, End: p.Lines.End + shift}}, nil
+			return &audit.Place{File: p.File, Function: p.Function, Lines: audit.Range{Start: p.Lines.Start + shift, End: p.Lines.End + shift}}, nil
 		}
 	}
 	return nil, nil
 }
 
 // find returns the one place where lines stand; nil for none, or several.
-func (s *source) find(lines []string, p Place) (found *Place) {
+func (s *source) find(lines []string, p audit.Place) (found *audit.Place) {
 	for i := 0; i+len(lines) <= len(s.lines) && len(lines) > 0; i++ {
 		if slices.Equal(s.lines[i:i+len(lines)], lines) {
 			if found != nil {
 				return nil
 			}
-			found = &Place{p.File, p.Function, audit.Range{Start: i + 1, End: i + len(lines)}}
+			found = &audit.Place{File: p.File, Function: p.Function, Lines: audit.Range{Start: i + 1, End: i + len(lines)}}
 		}
 	}
 	return found
@@ -150,7 +150,7 @@ func (s *source) find(lines []string, p Place) (found *Place) {
 
 // moved returns where a place is in a later tree: in the function of the same name, or where
 // its lines stand; nil where neither is there.
-func (a *adder) moved(ctx context.Context, held map[string]*source, from, to string, p Place) (*Place, error) {
+func (a *adder) moved(ctx context.Context, held map[string]*source, from, to string, p audit.Place) (*audit.Place, error) {
 	same, err := a.unchanged(ctx, held, from, to, p)
 	if err != nil || same != nil || p.Function == "" {
 		return same, err
@@ -165,12 +165,12 @@ func (a *adder) moved(ctx context.Context, held map[string]*source, from, to str
 	}
 	r := now.functions[at].lines
 	r.End = min(r.End, r.Start+maxSpan-1)
-	return &Place{p.File, p.Function, r}, nil
+	return &audit.Place{File: p.File, Function: p.Function, Lines: r}, nil
 }
 
 // contest marks fixes whose function a later fix mends again: the mended state was not clean.
 func (a *adder) contest(ctx context.Context) error {
-	derived := map[string][]Place{}
+	derived := map[string][]audit.Place{}
 	for i := range a.table.Fixes {
 		f := &a.table.Fixes[i]
 		if f.Twin != "" {
@@ -203,8 +203,8 @@ func (a *adder) contest(ctx context.Context) error {
 				}
 				derived[c.hash] = d.Places[:min(len(d.Places), maxPlaces)]
 			}
-			if slices.ContainsFunc(f.Places[AtFix], func(p Place) bool {
-				return p.Function != "" && slices.ContainsFunc(derived[c.hash], func(q Place) bool {
+			if slices.ContainsFunc(f.Places[AtFix], func(p audit.Place) bool {
+				return p.Function != "" && slices.ContainsFunc(derived[c.hash], func(q audit.Place) bool {
 					return q.File == p.File && q.Function == p.Function
 				})
 			}) {

@@ -77,7 +77,7 @@ func FormatRows(rows []Row) string {
 }
 
 // places reads the column place: "file:function" or "file:40-44", by comma.
-func (r Row) places() (places []Place, err error) {
+func (r Row) places() (places []audit.Place, err error) {
 	for _, one := range strings.Split(r.Get("place"), ",") {
 		one = strings.TrimSpace(one)
 		if one == "" {
@@ -87,7 +87,7 @@ func (r Row) places() (places []Place, err error) {
 		if i <= 0 || i == len(one)-1 {
 			return nil, fmt.Errorf("the place is %q: expected file:function or file:40-44", one)
 		}
-		p := Place{File: one[:i]}
+		p := audit.Place{File: one[:i]}
 		a, b, two := strings.Cut(one[i+1:], "-")
 		if strings.Trim(a+b, "0123456789") != "" || a == "" {
 			p.Function = one[i+1:]

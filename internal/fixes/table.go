@@ -49,7 +49,7 @@ type Fix struct {
 	Base           string // the commit before it
 	Twin           string // why the mended state is not clean; "" it is
 	CheckedBy      string // "derived", a reader's name, or "unread"
-	Places         map[Tree][]Place
+	Places         map[Tree][]audit.Place
 	Pos            audit.Pos
 }
 
@@ -123,7 +123,7 @@ func Read(fsys fs.FS, file string) (t *Table, advice fixture.Errors, err error) 
 					r.Errorf("the tree is %q: expected parent, pin, fixed, change or fix", tree)
 				default:
 					f := &t.Fixes[i]
-					f.Places[tree] = append(f.Places[tree], Place{r.File("File"), r.Get("Function"), r.Lines()})
+					f.Places[tree] = append(f.Places[tree], audit.Place{File: r.File("File"), Function: r.Get("Function"), Lines: r.Lines()})
 				}
 			}
 		default:
@@ -178,7 +178,7 @@ func (t *Table) identity(s fixture.Section) {
 func readFix(r fixture.Row) Fix {
 	f := Fix{ID: r.Get("ID"), Commit: r.Get("Fix"), Parent: r.Get("Parent"), Date: r.Get("Date"), CWEs: r.CWEs(),
 		Title: r.Raw("Title"), Advisory: r.Get("Advisory"), Introduced: r.Get("Introduced"), Base: r.Get("Base"), Twin: r.Get("Twin"),
-		CheckedBy: r.Get("Checked by"), Places: map[Tree][]Place{}, Pos: r.Pos}
+		CheckedBy: r.Get("Checked by"), Places: map[Tree][]audit.Place{}, Pos: r.Pos}
 	r.NeedText("ID", "Title", "Checked by")
 	for column, hash := range map[string]string{"Fix": f.Commit, "Parent": f.Parent, "Introduced": f.Introduced,
 		"Base": f.Base} {

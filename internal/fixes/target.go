@@ -51,7 +51,8 @@ func (t *Table) Targets(v View) (all []Target, left []string) {
 	if n > 0 {
 		all = []Target{{Table: t}, {Table: t, Mended: true}}
 	}
-	return all, left
+	// Without an entry that counts there is nothing to measure.
+	return slices.DeleteFunc(all, func(x Target) bool { return len(x.Project(nil).Known) == 0 }), left
 }
 
 // Stratum names what one exchange of the gate is about: the repository in the pool, the fix
@@ -118,22 +119,31 @@ func (x *Target) Entries() (counted, reported []*Fix) {
 	return counted, reported
 }
 
-// Project returns the target as a project whose known vulnerabilities are the entries, each
-// with all of its places: those that count first, then those that are only reported.
+// Project returns the target as a project whose known vulnerabilities are the entries that
+// count, each with all of its places.
 func (x *Target) Project(dims map[audit.CWE]audit.Dimension) *audit.Project {
+	counted, _ := x.Entries()
+	return x.project(counted, dims)
+}
+
+// Unread returns the same for the entries that nobody read; they are reported alone.
+func (x *Target) Unread(dims map[audit.CWE]audit.Dimension) *audit.Project {
+	_, reported := x.Entries()
+	return x.project(reported, dims)
+}
+
+func (x *Target) project(entries []*Fix, dims map[audit.CWE]audit.Dimension) *audit.Project {
 	p := &audit.Project{Name: x.Name(), Title: "Security fixes of " + x.Table.Name, Repository: x.Table.Repository,
 		Commit: x.Head(), KeyHash: x.Table.Hash, Pos: x.Table.Pos}
-	counted, reported := x.Entries()
-	for _, f := range slices.Concat(counted, reported) {
+	for _, f := range entries {
 		k := audit.Known{ID: f.ID, Dimension: dims[f.CWEs[0]], CWEs: f.CWEs, Severity: f.Severity, Title: f.Title,
-			Evidence: "mended by " + short(f.Commit), Pos: f.Pos}
-		for i, at := range f.Places[x.tree()] {
-			if i == 0 {
-				k.File, k.Lines = at.File, at.Lines
-				if at.Function != "" {
-					k.Functions = []string{at.Function}
-				}
-			}
+			Evidence: "mended by " + short(f.Commit), Places: f.Places[x.tree()], Pos: f.Pos}
+		if len(k.Places) == 0 { // its code is gone
+			continue
+		}
+		k.File, k.Lines = k.Places[0].File, k.Places[0].Lines
+		if f := k.Places[0].Function; f != "" {
+			k.Functions = []string{f}
 		}
 		p.Known = append(p.Known, k)
 	}
