@@ -176,6 +176,8 @@ func TestFrame(t *testing.T) {
 		{"words after the SENTINEL", head + row + tail + "\nI have finished the audit.\n", true, false, false, "not the last line"},
 		{"no COVERAGE", strings.Replace(head, "COVERAGE", "SCOPE", 1) + row + tail, true, true, false, "lacks a COVERAGE line"},
 		{"no STATS", strings.Replace(head, "STATS: see below\n", "", 1) + row + tail, true, true, false, "lacks a STATS line"},
+		{"a negative number in STATS", strings.Replace(head, "see below", "findings=-3", 1) + row + tail, true, true, false, "STATS says findings=-3: expected numbers from 0 to 999999"},
+		{"an absurd number in STATS", strings.Replace(head, "see below", "findings=1 high: 99999999999", 1) + row + tail, true, true, false, "STATS says high: 99999999999: expected"},
 		{"STATS differ", strings.Replace(head, "see below", "findings=7", 1) + row + tail, true, true, false, "STATS says 7 findings, 1 were read"},
 		{"COVERAGE without names", strings.Replace(head, "2/10 (Injection, Auth)", "2/10", 1) + row + tail, true, true, false, "names none"},
 		{"two HEADERs", head + row + row + "\n" + head + row + tail, true, true, false, "a second HEADER"},

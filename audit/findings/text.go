@@ -108,6 +108,7 @@ func (t *textReader) frame() (start, end, last int) {
 var (
 	headerLine  = regexp.MustCompile(`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=](.*)$`)
 	statedCount = regexp.MustCompile(`(?i)\b(?:findings|total)\s*[:=]\s*(\d{1,6})\b|\b(\d{1,6})\s+findings\b`)
+	absurdCount = regexp.MustCompile(`\w+\s*[:=]\s*(?:-\s*\d+|\d{7,})`)
 	covered     = regexp.MustCompile(`^\s*\d+/10\s*\(|\)\s*$`)
 )
 
@@ -131,6 +132,9 @@ func (t *textReader) header(from, to int) {
 			if m := statedCount.FindStringSubmatch(val); m != nil {
 				t.stated, _ = strconv.Atoi(m[1] + m[2])
 				t.statsAt = i + 1
+			}
+			if m := absurdCount.FindString(val); m != "" {
+				t.add(i+1, "STATS says %s: expected numbers from 0 to 999999", clip(m))
 			}
 		case "project root":
 			t.rep.Root = val
