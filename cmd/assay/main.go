@@ -45,7 +45,6 @@ type cli struct {
 	Control  controlCmd    `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
 	Enqueue  enqueueCmd    `cmd:"" help:"Plan a run of Bench and leave it to workers (needs a PostgreSQL)."`
 	Work     workCmd       `cmd:"" help:"Be a worker: carry out what was enqueued, here."`
-	Merge    suite.Merge   `cmd:"" help:"Join the results of a run's shards and judge the whole."`
 	Lint     lintCmd       `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
 	Fixes    fixesCmd      `cmd:"" help:"Make a benchmark of your own security fixes."`
 	Plant    plantCmd      `cmd:"" help:"Draw a planted project: its source, and its key beside it."`

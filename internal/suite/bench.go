@@ -86,12 +86,11 @@ func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
 type bench struct {
 	engine
-	subjects  []subject
-	modules   []*audit.Module // what the subjects are of in the module tier; else none
-	goals     audit.Goals
-	leaves    []*leaf
-	recorded  map[variant]int // how many of the subjects a recorded reviewer was shown
-	elsewhere int             // cases that fall into other shards
+	subjects []subject
+	modules  []*audit.Module // what the subjects are of in the module tier; else none
+	goals    audit.Goals
+	leaves   []*leaf
+	recorded map[variant]int // how many of the subjects a recorded reviewer was shown
 }
 
 // end judges first: the run writes its last row when it is finished.
@@ -145,10 +144,6 @@ func (b *bench) group(t T, r audit.Reviewer, p prompt, subjects []subject) {
 			continue
 		}
 		name := path.Base(s.id)
-		if !b.env.cfg.Shard.has(path.Join(t.Name(), name)) {
-			b.elsewhere++
-			continue
-		}
 		t.Run(name, func(t T) {
 			l := &leaf{variant: variant{r.Name(), p.name}, subject: s}
 			l.trials, l.twins = b.env.cfg.trials(s, r, p)
@@ -171,12 +166,7 @@ func (c *Config) chooses(id string) bool {
 }
 
 func (b *bench) start(t T) error {
-	switch {
-	case len(b.leaves) > 0:
-	case b.elsewhere > 0:
-		t.Logf("%s holds none of the cases", b.env.cfg.Shard)
-		return b.emptyShard(t)
-	default:
+	if len(b.leaves) == 0 {
 		return errNothing
 	}
 	c := run.Config{Concurrency: b.env.cfg.Concurrency}

@@ -103,9 +103,6 @@ func (b *bench) judgeOne(t judging, s variant) {
 		}
 	}
 	switch {
-	case b.env.cfg.Shard.part():
-		b.suite.summary.note("%s: %s: reported, and judged by assay merge over all shards", name, b.env.cfg.Shard)
-		b.add(s, name, "", all, score.Judgement{Verdict: "part"})
 	case b.whole(s):
 		b.gate(t, s, name)
 	default:

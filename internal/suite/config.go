@@ -41,7 +41,6 @@ type Config struct {
 	DB   string // ASSAY_DB: file or postgres:// URL; default results.db
 	PG   string // ASSAY_PG_URL: PostgreSQL for TestVerify; default: one of our own
 
-	Shard shard // TEST_SHARD_INDEX and TEST_TOTAL_SHARDS
 }
 
 // An option is a flag, in the order in which the README tells them.
@@ -145,14 +144,11 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 	if c.Budget, err = ParseBudget(text("budget")); err != nil {
 		errs = append(errs, err)
 	}
-	if c.Shard, err = readShard(getenv); err != nil {
-		errs = append(errs, err)
-	}
 	if c.Tier = cmp.Or(text("tier"), plainTier); c.Tier != plainTier && c.Tier != moduleTier {
 		errs = append(errs, fmt.Errorf("-tier is %q: expected %s or %s", c.Tier, plainTier, moduleTier))
 	}
-	if c.Tier == moduleTier && (c.Twins || c.Shard.part()) {
-		errs = append(errs, fmt.Errorf("-tier module with -twins or shards: expected neither, as modules have no twins and some thirty requests need no shards"))
+	if c.Tier == moduleTier && c.Twins {
+		errs = append(errs, fmt.Errorf("-tier module with -twins: expected neither, as modules have no twins"))
 	}
 	switch {
 	case c.Beside == "":

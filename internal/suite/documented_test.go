@@ -146,9 +146,6 @@ func (d *documented) furnish() {
 	require.NoError(d.t, err)
 	d.write(filepath.Join(d.root, "fixtures/keys.md"), "# Frozen Keys\n\n| Project | Date | Known | Decoys | SHA-256 | Reason |\n|---|---|---|---|---|---|\n| pygoat | 2026-11-01 | 1 | 0 | "+fixture.FrozenHash(p)+" | drafted |\n")
 	d.run("what the pages need", "git init -q -b main && git add -A && git commit -qm all && git update-ref refs/remotes/origin/main HEAD && echo >> agent.sh && git commit -qam changed")
-	for _, shard := range []string{"0", "1", "2"} {
-		d.run("what the pages need", "TEST_SHARD_INDEX="+shard+" TEST_TOTAL_SHARDS=3 ASSAY_DB=$PWD/shard-"+shard+".db go test -run Bench -model gpt-4o-mini")
-	}
 }
 
 func (d *documented) write(file, text string) {

@@ -38,10 +38,10 @@ func (c command) run(args ...string) (status int, out string) {
 }
 
 // TestExitCodes starts the real commands: what they print as FAIL or INVALID ends
-// them with 1, in every suite, in a part of it, over shards and over workers; what
+// them with 1, in every suite, in a part of it, over workers; what
 // they print as PASS or WARN with 0.
 func TestExitCodes(t *testing.T) {
-	suites, assay := commands(t)
+	suites, _ := commands(t)
 	expect := func(t *testing.T, c command, verdict string, args ...string) {
 		t.Helper()
 		want := map[string]int{"PASS": 0, "WARN": 0, "part": 0, "FAIL": 1, "INVALID": 1, "MISS": 1}[verdict]
@@ -116,20 +116,6 @@ func TestExitCodes(t *testing.T) {
 		expect(t, command{h, suites}, "PASS", "-test.run", "Smoke", "-auditor", "canned")
 		report(h, "tool", "nothing of the kind")
 		expect(t, command{h, suites}, "INVALID", "-test.run", "Smoke", "-auditor", "canned")
-	})
-	t.Run("merge", func(t *testing.T) {
-		for script, verdict := range map[string]string{right: "PASS", always: "FAIL"} {
-			c := bench(t, script)
-			args := []string{"merge", "-o", filepath.Join(t.TempDir(), "all.db"), "--root", c.h.dir}
-			for i := range 2 {
-				c.h.shard(i, 2)
-				db := filepath.Join(t.TempDir(), "results.db")
-				t.Setenv("ASSAY_DB", db)
-				expect(t, c, "part", asked...)
-				args = append(args, db)
-			}
-			expect(t, command{c.h, assay}, verdict, args...)
-		}
 	})
 	t.Run("workers", func(t *testing.T) {
 		for script, verdict := range map[string]string{right: "PASS", always: "FAIL", prose: "INVALID"} {

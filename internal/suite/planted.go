@@ -26,7 +26,6 @@ const plantedAll = "planted-all"
 
 type target struct {
 	project *audit.Project
-	hash    string          // of all that is known of the project, in the cache; may be empty
 	drawn   *planted.Target // nil: a pinned project
 	broken  error           // why its key cannot be read; the project has a name alone then
 }

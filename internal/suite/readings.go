@@ -3,6 +3,8 @@ package suite
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -202,7 +204,7 @@ func (r Readings) replies(about auditor.Readings, today questions, kept, said ma
 		switch {
 		case err != nil:
 			return fmt.Errorf("%w: expected the request that %s replies to", err, r.file(name, about.Reader+".reply"))
-		case sumOf(request) != one.Request:
+		case hashOf(request) != one.Request:
 			return fmt.Errorf("%s is not the request that was written: what replies to it is about something else", r.file(name, "request"))
 		}
 		if staleReading(today, one, w) {
@@ -248,7 +250,7 @@ func (r Readings) questions() (questions, error) {
 
 func (today questions) drawn() []question {
 	chance := func(q question) string {
-		return sumOf(fmt.Appendf(nil, "reading %d %s", benchSeed, q.id))
+		return hashOf(fmt.Appendf(nil, "reading %d %s", benchSeed, q.id))
 	}
 	all := slices.SortedFunc(maps.Values(today), func(a, b question) int {
 		return cmp.Or(-cmp.Compare(a.tier, b.tier), cmp.Compare(chance(a), chance(b)))
@@ -295,4 +297,9 @@ func (b *bench) stale(r audit.Reviewer, p prompt) error {
 		return fmt.Errorf("%s is stale: %d of the %d requests that it was shown are others today, like that about %s: have them read again (assay readings ask --lacking %s), or let them go (assay readings keep %s)", r.Name(), len(gone), len(rs.Readings), gone[0], r.Name(), r.Name())
 	}
 	return nil
+}
+
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }

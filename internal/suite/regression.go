@@ -99,7 +99,7 @@ type regression struct {
 	recordings map[string][]*auditor.Recording // by project
 	live       *audits
 	id         string // of the run, for the workers
-	selected   bool   // whether any leaf was, here or in another shard
+	selected   bool   // whether any leaf was
 
 	mu      sync.Mutex
 	audited map[string][]*evaluation // live, by auditor: judged together when all have ended
@@ -134,12 +134,7 @@ func (r *regression) register(t T, x target) {
 		t.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor", p.Pos, audit.Invalid)
 	}
 	waits := false
-	x.hash = r.env.cache.key("project", p, r.dims)
 	for _, a := range asked {
-		if !r.env.cfg.Shard.has(path.Join(t.Name(), segment(a.name))) {
-			r.selected = true
-			continue
-		}
 		waits = waits || a.sent() || r.env.cfg.Beside != ""
 		t.Run(segment(a.name), func(t T) {
 			r.selected = true

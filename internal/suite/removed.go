@@ -9,8 +9,10 @@ import (
 // removed maps what is gone to what replaces it: commands (assay NAME), flags of go test
 // (-NAME, with its variable), variables, and names of auditors and reviewers.
 var removed = map[string]string{
-	"assay scan": "assay capture patterns PROJECT records the embedded auditor; to scan a folder of your own use a scanner, and docs/gate.md to measure it",
-	"static":     "patterns is the embedded auditor and reviewer",
+	"assay scan":        "assay capture patterns PROJECT records the embedded auditor; to scan a folder of your own use a scanner, and docs/gate.md to measure it",
+	"assay merge":       "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
+	"TEST_TOTAL_SHARDS": "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
+	"static":            "patterns is the embedded auditor and reviewer",
 }
 
 // Removed returns an error that says what replaces a command, flag, variable or name that is
@@ -40,7 +42,7 @@ func removedVariables(getenv func(string) string) error {
 			v = variable(name[1:])
 		}
 		if getenv(v) != "" {
-			errs = append(errs, fmt.Errorf("%s is set, and %w", v, Removed(name)))
+			errs = append(errs, Removed(name))
 		}
 	}
 	return errors.Join(errs...)

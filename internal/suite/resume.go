@@ -29,7 +29,7 @@ func (s *Suite) resume(e *env, suite string) (before, command string, err error)
 		}
 	}
 	before = settings(s.flags, names, os.Getenv, e.file)
-	return before, e.cfg.Shard.command(before + resumeWith(os.Args[0], s.flags, suite)), nil
+	return before, before + resumeWith(os.Args[0], s.flags, suite), nil
 }
 
 // settings gives what the environment says, and no flag overrides, in front of a

@@ -59,7 +59,6 @@ type env struct {
 	root   *root
 	given  given
 	file   map[string]bool // the variables that .env set
-	cache  *cache          // nil: all is computed
 	change func() string   // what was changed: -change, or the subject of git's last commit
 }
 
@@ -100,9 +99,6 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 		}
 	}
 	e, err := s.environment()
-	if err == nil {
-		err = announce(os.Getenv)
-	}
 	if err == nil {
 		err = writableTemp()
 	}
@@ -165,7 +161,7 @@ func (s *Suite) read() (*env, error) {
 	if cfg.Change != "" {
 		change = func() string { return cfg.Change }
 	}
-	return &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file, newCache(cfg.Force), change}, nil
+	return &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file, change}, nil
 }
 
 func (s *Suite) begin(t T) *env {

@@ -77,7 +77,7 @@ type verify struct {
 	ledger   proof.Ledger
 	next     proof.Ledger // what is there now, for the ledger and for stale entries
 	partly   bool         // some families were not looked at
-	selected bool         // whether any family or project was, here or in another shard
+	selected bool         // whether any family or project was
 	planned  int          // subtests
 	begun    int          // of these, those that -run lets through
 	proven   int
@@ -111,7 +111,7 @@ func (v *verify) app(t T, app *audit.App) {
 		proof := v.env.root.strict() || fam.Pos.File != "" // of others' cases not all have one: their labels are taken as told
 		filtered := v.env.cfg.chooses(app.App + "/" + fam.Query)
 		v.selected = v.selected || filtered
-		return proof && filtered && v.env.cfg.Shard.has(path.Join(t.Name(), fam.Query))
+		return proof && filtered
 	}
 	if !slices.ContainsFunc(app.Families, chosen) {
 		v.partly = true
@@ -251,7 +251,7 @@ func (v *verify) planted(t T, name string) {
 	named := v.env.cfg.Filter == name
 	chosen := named || v.env.cfg.chooses(name)
 	v.selected = v.selected || chosen
-	if !chosen || !v.env.cfg.Shard.has(path.Join(t.Name())) {
+	if !chosen {
 		v.partly = true
 		return
 	}
