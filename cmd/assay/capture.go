@@ -63,7 +63,11 @@ func (c *captureCmd) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = c.store(fsys, p, &entry, &run, src); err == nil && entry.Kind != "agent" {
+	key := p.KeyHash
+	if drawn == nil {
+		key = fixture.FrozenHash(p) // by which fixtures/keys.md knows it
+	}
+	if err = c.store(fsys, p, key, &entry, &run, src); err == nil && entry.Kind != "agent" {
 		return nil
 	}
 	kept, keptErr := c.keep(&run, src) // it may have been paid for, and a recording holds less
@@ -77,7 +81,8 @@ func (c *captureCmd) Run(ctx context.Context) (err error) {
 }
 
 // store makes the run a recording, without what it holds of the source below dir.
-func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEntry, run *audit.AuditRun, dir string) error {
+func (c *captureCmd) store(fsys fs.FS, p *audit.Project, key string, entry *audit.AuditorEntry,
+	run *audit.AuditRun, dir string) error {
 	if why := cmp.Or(run.Invalid, run.EndedEarly); why != "" {
 		return fmt.Errorf("%s on %s proves nothing and is no recording: %s", c.Auditor, c.Project, why)
 	}
@@ -94,7 +99,7 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, entry *audit.AuditorEnt
 	if format == findings.JSON {
 		format = findings.SARIF // as which it was written anew
 	}
-	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit, Export: seal.Hash(p), Key: p.KeyHash,
+	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit, Export: seal.Hash(p), Key: key,
 		Version: run.Version, Command: entry.Command, Model: run.Model, Prompt: prompt, Exposed: run.Exposed, Rules: auditor.RulesHash(*entry), Date: time.Now().UTC().Format(time.DateOnly),
 		Format: format, Exit: run.ExitCode, Seconds: run.Duration.Seconds(), Trial: c.Trial,
 		Findings: len(run.Report.Findings), Control: c.Control, Sealed: true, Notes: c.Notes}

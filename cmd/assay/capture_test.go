@@ -45,7 +45,7 @@ func TestCaptureOfATextAgent(t *testing.T) {
 	run := &audit.AuditRun{Raw: report.Bytes(), Version: "1", Report: audit.Report{Format: findings.Text, Findings: []audit.Finding{f}}}
 	p := &audit.Project{Name: "demo", Commit: "0123", KeyHash: "4567"}
 	fsys := os.DirFS(c.Root)
-	require.NoError(t, c.store(fsys, p, &entry, run, dir))
+	require.NoError(t, c.store(fsys, p, p.KeyHash, &entry, run, dir))
 	recs, err := auditor.Recordings(fsys, "fixtures/recordings")
 	require.NoError(t, err)
 	require.Len(t, recs, 1)
@@ -57,7 +57,7 @@ func TestCaptureOfATextAgent(t *testing.T) {
 	require.Equal(t, "It is [source].", again.Report.Findings[0].Description)
 
 	run.EndedEarly = "it has no SENTINEL"
-	require.ErrorContains(t, c.store(fsys, p, &entry, run, dir), "it has no SENTINEL")
+	require.ErrorContains(t, c.store(fsys, p, p.KeyHash, &entry, run, dir), "it has no SENTINEL")
 
 	require.NoError(t, os.WriteFile(filepath.Join(c.Root, "records"), nil, 0o644)) // where nothing can be kept
 	place, err := c.keep(run, dir)
