@@ -50,6 +50,7 @@ type Project struct {
 	Blanks     []Blank
 	Renames    []Rename
 	Reviews    []FindingReview // what was found beside the key and judged later; no part of the key
+	Mended     bool            // the entries are mended here: what reports them is wrong
 	Planted    bool            // one of ours, drawn by a seed: whatever its key lacks is no flaw
 	Tree       Tree
 	Others     map[string]bool       // by path: files at the pin beside those of Tree; nil without a list

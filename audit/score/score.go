@@ -71,6 +71,9 @@ func Score(in Input) (*Result, error) {
 	s.literal()
 	s.result.Rates = s.rates()
 	s.chance()
+	if p.Mended {
+		s.result.mend()
+	}
 	return s.result, nil
 }
 

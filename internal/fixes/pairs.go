@@ -56,7 +56,7 @@ func Pairs(vulnerable *Target, bad, good []*score.Result) (pairs []Pair) {
 func Reported(r *score.Result) map[string]bool {
 	found := map[string]bool{}
 	for _, k := range r.Known {
-		if k.Finding >= 0 && k.Credit == 1 {
+		if k.Finding >= 0 {
 			found[k.ID] = true
 		}
 	}
@@ -124,7 +124,7 @@ func BesideKey(r *score.Result, changed map[string][]audit.Range) (b Beside) {
 		case score.MissingPath, score.PastEnd:
 			b.Wrong++
 			continue
-		case score.Suppressed, score.Matched, score.Duplicate:
+		case score.Suppressed, score.Matched, score.Duplicate, score.DecoyHit:
 			continue
 		}
 		b.Unknown++

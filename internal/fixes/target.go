@@ -134,7 +134,7 @@ func (x *Target) Unread(dims map[audit.CWE]audit.Dimension) *audit.Project {
 
 func (x *Target) project(entries []*Fix, dims map[audit.CWE]audit.Dimension) *audit.Project {
 	p := &audit.Project{Name: x.Name(), Title: "Security fixes of " + x.Table.Name, Repository: x.Table.Repository,
-		Commit: x.Head(), KeyHash: x.Table.Hash, Pos: x.Table.Pos}
+		Commit: x.Head(), KeyHash: x.Table.Hash, Mended: x.Mended, Pos: x.Table.Pos}
 	for _, f := range entries {
 		k := audit.Known{ID: f.ID, Dimension: dims[f.CWEs[0]], CWEs: f.CWEs, Severity: f.Severity, Title: f.Title,
 			Evidence: "mended by " + short(f.Commit), Places: f.Places[x.tree()], Pos: f.Pos}
