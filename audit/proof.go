@@ -14,6 +14,9 @@ type App struct {
 	Families []Family          // ascending by query
 }
 
+// HasDatabase reports whether its cases are SQL; else they are code, which its harness runs.
+func (a *App) HasDatabase() bool { return a.Schema != "" || a.Data != "" }
+
 // A Family is the variants of one query with their proof.
 type Family struct {
 	App, Query  string

@@ -88,6 +88,7 @@ type Code struct {
 	remove   func() error // dir
 	golang   *golang
 	deadline time.Duration
+	foreign  bool
 }
 
 // Close removes the temporary folder.
@@ -138,7 +139,7 @@ func (c *Code) ready(ctx context.Context, dir, code string) (program string, arg
 }
 
 func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program string, args ...string) ([][]Effect, error) {
-	out, stderr, err := runIn(ctx, c.deadline, dir, in, program, args...)
+	out, stderr, err := c.runIn(ctx, dir, in, program, args...)
 	if err != nil {
 		return nil, fmt.Errorf("the harness failed: %w\n%s", err, clip(string(stderr), 2000))
 	}
@@ -248,17 +249,37 @@ func effects(out []byte, n int) ([][]Effect, error) {
 }
 
 // runIn runs a program in dir with a bare environment and no network, gives it in,
-// and at the deadline ends it with all that it started.
-func runIn(ctx context.Context, deadline time.Duration, dir string, in []byte, program string, args ...string) (stdout, stderr []byte, err error) {
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "TZ=UTC", "LC_ALL=C.UTF-8",
+// and at the deadline ends it with all that it started. What is foreign sees dir, which it
+// cannot write, and the system's programs.
+func (c *Code) runIn(ctx context.Context, dir string, in []byte, program string, args ...string) (stdout, stderr []byte, err error) {
+	p := box.Process{Dir: dir, Command: append([]string{program}, args...), Stdin: string(in), Timeout: c.deadline, Offline: true, Cap: maxOutput}
+	home := dir
+	if c.foreign {
+		if p.Home, err = box.NewHome(nil); err != nil {
+			return nil, nil, err
+		}
+		defer p.Home.Close()
+		entry := &audit.AuditorEntry{Name: "its harness", Pos: audit.Pos{File: c.app.Dir}}
+		if c.golang != nil {
+			entry.Reads = []string{program}
+		}
+		if err := os.Chmod(dir, 0o755); err != nil { // of what is not for everybody a box shows the entries
+			return nil, nil, err
+		}
+		if p.Box, _, err = box.New(entry, dir); err != nil {
+			return nil, nil, err
+		}
+		home = p.Home.Tmp()
+	}
+	p.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "TZ=UTC", "LC_ALL=C.UTF-8",
 		"PYTHONHASHSEED=0", "NODE_NO_WARNINGS=1", "PYENV_ROOT=" + os.Getenv("PYENV_ROOT")}
-	e, err := box.Process{Dir: dir, Command: append([]string{program}, args...), Env: env, Stdin: string(in), Timeout: deadline, Offline: true, Cap: maxOutput}.Run(ctx)
+	e, err := p.Run(ctx)
 	switch {
 	case err != nil:
 	case e.Cut > 0:
 		err = fmt.Errorf("more than %d MB of output", maxOutput>>20)
 	case e.TimedOut:
-		err = fmt.Errorf("no end within %s", deadline)
+		err = fmt.Errorf("no end within %s", c.deadline)
 	case e.Crossed != "":
 		err = errors.New(e.Crossed)
 	case e.Code != 0:

@@ -90,6 +90,12 @@ func TestCodeIsProven(t *testing.T) {
 			require.Len(t, problems, 2)
 			require.Contains(t, problems[0].What, "a good violates on the attack set")
 			require.Contains(t, problems[1].What, "breaks requirement 1 on no attack set")
+
+			// Of a foreign root it is the same in the sandbox, where there is one.
+			proof.SetForeign(r)
+			again, err := proof.Check(context.Background(), r, app, fam)
+			require.NoError(t, err)
+			require.Equal(t, problems, again)
 		})
 	}
 }

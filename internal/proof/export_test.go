@@ -15,6 +15,9 @@ func SetDeadline(t *testing.T, c *Code, ms int) {
 	c.deadline = time.Duration(ms) * time.Millisecond
 }
 
+// SetForeign has one runner take its application for that of a foreign root.
+func SetForeign(c *Code) { c.foreign = true }
+
 // Conn is the session in which the rows stand as in data.sql, after which p runs
 // in no other.
 func Conn(p *Postgres) *pgx.Conn {

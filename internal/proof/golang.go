@@ -149,7 +149,7 @@ func (g *golang) tool(ctx context.Context, dir string, args ...string) ([]byte, 
 	cmd := exec.CommandContext(ctx, g.code.program, args...)
 	cmd.Dir = dir
 	// Everything that a harness may import is among Assay's own dependencies.
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off", "GO111MODULE=on", "GOSUMDB=off")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off", "GO111MODULE=on", "GOSUMDB=off", "CGO_ENABLED=0")
 	return cmd.CombinedOutput()
 }
 

@@ -28,10 +28,16 @@ type Runner interface {
 
 // Open gives the runner that an application's cases need: PostgreSQL where the
 // application has a schema or data.sql, else the language of its harness. dsn is
-// asked only in the first case. The caller closes the runner.
-func Open(ctx context.Context, app *audit.App, dsn func() (string, error)) (Runner, error) {
-	if app.Schema == "" && app.Data == "" {
-		return NewCode(app)
+// asked only in the first case. The harness of a foreign application runs in the sandbox where
+// there is one. The caller closes the runner.
+func Open(ctx context.Context, app *audit.App, foreign bool, dsn func() (string, error)) (Runner, error) {
+	if !app.HasDatabase() {
+		c, err := NewCode(app)
+		if err != nil {
+			return nil, err
+		}
+		c.foreign = foreign
+		return c, nil
 	}
 	url, err := dsn()
 	if err != nil {

@@ -84,6 +84,8 @@ type verify struct {
 	known    int
 	postgres func() (dsn string, err error) // started when it is first asked for
 	stop     func()                         // stops it; nil where none was started
+
+	unconfined bool // something of a foreign root ran outside of the sandbox
 }
 
 // run makes a subtest. What -run leaves out was not looked at.
@@ -117,8 +119,12 @@ func (v *verify) app(t T, app *audit.App) {
 		v.partly = true
 		return // nothing is started for what nobody asked for
 	}
+	foreign := !v.env.root.strict()
+	if foreign && app.HasDatabase() && !v.outside(t, app.Dir+"/data.sql") {
+		return
+	}
 	ctx := context.Background()
-	runner, err := proof.Open(ctx, app, v.postgres)
+	runner, err := proof.Open(ctx, app, foreign, v.postgres)
 	var absent *proof.MissingRuntime
 	if errors.As(err, &absent) || errors.Is(err, postgres.ErrMissing) {
 		v.partly = true
@@ -145,6 +151,21 @@ func (v *verify) app(t T, app *audit.App) {
 			v.run(t, fam.Query, func(t T) { v.family(ctx, t, runner, app, fam, before) })
 		}
 	}
+}
+
+// outside reports whether what a file of a foreign root says may run outside of the sandbox, which
+// has no place for a database or a project's servers. It may unless ASSAY_SANDBOX=require.
+func (v *verify) outside(t T, file string) bool {
+	if os.Getenv("ASSAY_SANDBOX") == "require" {
+		v.partly = true
+		t.Errorf("%s: is not proven, as ASSAY_SANDBOX=require and what it says runs outside of the sandbox: expected a root of your own, and Verify without require", file)
+		return false
+	}
+	if !v.unconfined {
+		v.suite.summary.note("Verify: %s ran outside of the sandbox, as databases and servers of a proof do (ASSAY_SANDBOX=require refuses them)", file)
+		v.unconfined = true
+	}
+	return true
 }
 
 func (v *verify) stands(id, content string) bool {
@@ -263,6 +284,9 @@ func (v *verify) planted(t T, name string) {
 	before := v.ledger[id]
 	whole := named || v.mode == "all"
 	if !whole && v.stands(id, p.Hash()) {
+		return
+	}
+	if !v.env.root.strict() && !v.outside(t, p.Pos.File) {
 		return
 	}
 	cache, err := cacheDir()

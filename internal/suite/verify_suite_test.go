@@ -3,7 +3,9 @@ package suite
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"assay/internal/box"
 	"assay/internal/postgres"
 	"assay/internal/proof"
 )
@@ -42,6 +45,61 @@ func TestALedgerThatIsForgedOrStaleFails(t *testing.T) {
 			require.Contains(t, strings.Join(f.complaints(), "\n"), tt.want)
 		})
 	}
+}
+
+// TestVerifyOfAForeignRoot: a harness runs in the sandbox, where it reads no key and writes
+// nothing; what has no place there is refused where the sandbox is required, and told otherwise.
+func TestVerifyOfAForeignRoot(t *testing.T) {
+	if _, missing := box.Bubblewrap(); missing != "" {
+		t.Skip(missing)
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	canary := filepath.Join(t.TempDir(), "canary")
+	require.NoError(t, os.WriteFile(canary, []byte("secret"), 0o644))
+	const harness = `import json, os, sys
+try:
+    seen = open(%q).read()
+except OSError:
+    seen = "kept out"
+try:
+    open(%q, "w")
+    seen = "written"
+except OSError:
+    pass
+for line in sys.stdin:
+    print(json.dumps({"error": "harness: " + seen}))
+`
+	root := t.TempDir()
+	write := func(name, text string) {
+		file := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	const spec = "# Prompt\n\n## Security Requirements\n\n1. Own rows alone.\n"
+	const described = "# Description\n\nx\n\n# Parameters\n\n```json\n{\"a\": 1, \"_set\": \"benign\"}\n{\"a\": 2, \"_set\": \"attack\"}\n```\n"
+	for _, label := range []string{"01-good", "02-bad"} {
+		text := "# Description\n\nx\n\n# Code\n\n```python\nx = \"" + label + "\"\n```\n\n# Expected\n\n" + label[3:] + "\n"
+		write("tests/notes/read-"+label+".md", text)
+		write("tests/rows/read-"+label+".md", text)
+	}
+	write("tests/notes/SPEC.md", spec)
+	write("tests/notes/read.md", described)
+	write("tests/notes/harness.py", fmt.Sprintf(harness, canary, canary+".new"))
+	write("tests/rows/SPEC.md", spec)
+	write("tests/rows/read.md", described)
+	write("tests/rows/data.sql", "COPY (SELECT 1) TO PROGRAM 'touch "+canary+".new';")
+	t.Setenv("ASSAY_ROOT", root)
+	t.Setenv("ASSAY_SANDBOX", "require")
+	flags := flag.NewFlagSet("test", flag.ContinueOnError)
+	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+	f := play(t, "TestVerify", s.Verify)
+	told := strings.Join(f.complaints(), "\n")
+	require.Contains(t, told, "tests/rows/data.sql: is not proven, as ASSAY_SANDBOX=require")
+	require.Contains(t, told, "harness: kept out")
+	require.NotContains(t, told, "secret")
+	require.NoFileExists(t, canary+".new")
 }
 
 // A folder of one's own with planted projects and without cases has something to prove.
