@@ -13,7 +13,7 @@ type Standing string
 const (
 	Better Standing = "better"
 	Worse  Standing = "worse"
-	Open   Standing = Standing(NotSettled)
+	Open   Standing = "inconclusive"
 )
 
 // A Comparison sets one reviewer, Now, against another, Baseline, on the same cases.
@@ -36,9 +36,9 @@ type Need struct {
 const (
 	// actionable is the smallest difference, in percentage points, that Compare
 	// reckons needs for.
-	actionable = threshold
-	// settles is the chance with which what is asked for, by a Need or by the gate,
-	// settles a difference of its size.
+	actionable = 5.0
+	// settles is the chance with which what a Need asks for settles a difference of its
+	// size.
 	settles = 0.9
 	// mostTrials is where more trials stop being advice.
 	mostTrials = 100
@@ -347,4 +347,13 @@ func lcm(a, b int) int {
 		return l
 	}
 	return a
+}
+
+// moments returns mean and variance (n-1).
+func moments(x []float64) (mean, variance float64) {
+	mean = average(x)
+	for _, v := range x {
+		variance += (v - mean) * (v - mean)
+	}
+	return mean, variance / float64(len(x)-1)
 }

@@ -1,348 +1,277 @@
 package stat
 
 import (
-	"fmt"
 	"math"
+	"slices"
 )
 
-// A Decision is what the gate says of a change.
+// A Project holds the trials of one project on both sides: credits of an audit, out of
+// Entries, for [GateRecall]; false findings for [GateFalseFindings]; dollars or seconds
+// for [GateCost].
+type Project struct {
+	Name          string
+	Entries       int
+	Baseline, Now []float64
+}
+
+// A Decision is what a gate says of a change.
 type Decision string
 
 // The decisions.
 const (
-	Drop       Decision = "drop"        // worse, by more than the threshold and more than chance
-	NoDrop     Decision = "no drop"     // nothing that the gate would act on; Part.Upper says what is not ruled out
-	NotSettled Decision = "not settled" // Part.More says what would settle it
+	Drop         Decision = "drop"          // worse than chance explains
+	PossibleDrop Decision = "possible drop" // chance may explain it, at 5 % or less
+	TooWide      Decision = "too wide"      // no sign of a drop, but one of 25 points is not excluded
+	NoDrop       Decision = "no drop"
 )
 
-// A look is a number of trials a side at which the gate may decide. Looks are
-// declared beforehand: whoever looks after every trial and stops when it suits
-// finds a drop in anything.
-type look struct {
-	trials int
-	alpha  float64 // chance of calling a drop here that is none, over all parts
+// A Rule is the rule that led to a decision other than [NoDrop].
+type Rule string
+
+// The rules.
+const (
+	ByExchange Rule = "exchange" // the exchange of runs, or of families
+	BySize     Rule = "size"     // too few exchanges, but a drop of three standard errors
+	ByProject  Rule = "project"  // one of several projects
+	ByCollapse Rule = "collapse" // less than a quarter of the worst trial of the baseline, twice
+	ByBound    Rule = "bound"
+)
+
+// A Gate is what a gate found. Drop, Bound, SE and D80 are fractions, not points.
+type Gate struct {
+	Decision Decision
+	Rule     Rule
+	Project  string // that ByProject or ByCollapse is about
+	Exchange
+	Alpha   float64 // what P is held against
+	SE, Phi float64 // standard error by the noise table; how much more these runs vary
+	D80     float64 // drop that a design like this one finds with 80 % power
+	Stage   int     // number of trials that were tested
+	Now     int     // trials that the new side has, at least this stage's
+	Confirm []string
+	Advice  Advice
 }
 
-// A Plan is what the gate was told before it saw a result: [DefaultPlan] makes it.
-type Plan struct {
-	looks []look // by rising number of trials, from the second on above confirmed
-	// Beside says that both sides ran beside each other, so that whatever shifts
-	// with the day has hit both alike.
-	Beside bool
-
-	// lazy leaves out the randomisation test where it cannot change the decision.
-	lazy bool
+// Advice is what would decide a possible drop or narrow a bound.
+type Advice struct {
+	Trials, Baseline int    // more trials of each side
+	Project          string // only of this project; empty: of all
+	Units            int    // more projects (Bench: families), since no more trials help
+	Sure             bool   // the drop is as large as what these trials find with 80 % power
 }
 
-// DefaultPlan gives the plan of both suites: looks at 1, 3, 6, 12 and 24 trials a
-// side. The alphas and those of [EarlyEnds] at these looks sum to 0.91 %: what two
-// measures of noise add where every bound is reached leaves the suite its 1 %. docs/gate-measured.md holds what it
-// was measured to do.
-func DefaultPlan() Plan {
-	return Plan{looks: []look{{1, 0.0042}, {3, 0.0017}, {6, 0.0009}, {12, 0.0009}, {24, 0.0009}}}
+// A stage is a number of trials at which the gates test. Whoever tests after every trial
+// and stops at the first sign finds a drop in anything.
+type stage struct {
+	trials                int
+	recall, falseFindings float64 // alpha
 }
+
+var stages = []stage{{1, 0.0040, 0.0010}, {3, 0.0020, 0.0005}, {6, 0.0011, 0.0003}}
 
 const (
-	threshold = 5.0  // percentage points: a larger drop counts
-	moreItems = 1.0  // entries or cases: a drop counts above this many
-	rise      = 1.5  // times: errors that rise by as much count, however few points they are
-	tolerance = 10.0 // percentage points: a drop as large must be ruled out before there is none
-	miss      = 0.01 // chance, at a look, of ruling it out where it is there
-	missApart = 0.05 // the same where a day may lie between the sides
-	doubt     = 0.05 // chance below which a drop of one project alone, over all projects, is looked into
-
-	// What trials and days move at most, as standard deviations in logits.
-	suiteNoise   = 0.30 // a trial of several projects
-	projectNoise = 0.50 // a trial of one project
-	dayNoise     = 0.15 // a day, which all trials of a side may share
-
-	// measured is the number of trials a side from which their own spread may speak
-	// for them.
-	measured = 3
-	// confirmed is the number of trials from which one project of several may
-	// decide: a single one that went wrong is no drop.
-	confirmed = 2
-
-	// poolShare is the part of a look's alpha that is the pool's of several projects;
-	// the others share the rest evenly.
-	poolShare = 0.8
-
-	// others is the chance below which a drop must be one without the project that
-	// fell most.
-	others = 0.05
-
-	// rounding is what a drop may exceed a threshold by and still be at it, so that
-	// the last bit of a sum decides nothing.
-	rounding = 1e-9
+	// fewExchanges is the number of exchanges below which size counts, too: p alone
+	// cannot become small enough, or is too coarse for a bound.
+	fewExchanges = 1000
+	// noExchanges is the number below which p is never 5 % or less.
+	noExchanges = 20
+	z95         = 1.645
+	large       = 3.0  // standard errors of a drop that is large
+	largeAlone  = 4.0  // the same for one of several projects
+	widest      = 0.25 // a larger drop must be excluded for PASS
+	confirming  = 3    // trials that a baseline needs for ByProject and ByCollapse
 )
 
-func (p Plan) last() int { return p.looks[len(p.looks)-1].trials }
-
-// least is from where the part may decide.
-func (p Plan) at(look, least int) int { return max(p.looks[look].trials, least) }
-
-// Trials is a number of trials on either side.
-type Trials struct{ Baseline, Now int }
-
-// A Part is one thing that the gate looks at: the pool of all projects, one
-// project, or all cases.
-type Part struct {
-	Name     string
-	Gates    bool       // whether it may decide: not so one project of several before its second trial
-	Items    int        // entries or cases that were compared
-	Trials   Trials     // that were there
-	Used     Trials     // that were compared
-	Drop     float64    // percentage points, baseline minus now; NaN where a side has no trial
-	Lost     float64    // the drop in entries or cases
-	Errors   [2]float64 // errors a trial at the baseline and now: entries missed, cases judged wrongly
-	Upper    float64    // percentage points: a larger drop is ruled out, at 99 % where both sides ran beside each other, else at 95 %; NaN where a side has no trial
-	Exchange float64    // chance of such a drop if trials are exchanged; NaN where not computed
-	P        float64    // chance of such a drop where nothing changed; NaN where not computed
-	Alpha    float64    // what P is held against; 0 where the part does not gate
-	Decision Decision
-	More     Trials // trials that would settle it; none where no number would
-	Beside   bool   // More are trials of both sides beside each other, all of them anew: apart no number would do
-	Warnings []string
-}
-
-func (p *Part) pointsDrop() bool {
-	return p.Lost > moreItems+rounding && p.Drop > threshold+rounding
-}
-
-// ErrorsRise reports whether errors rose by half or more, and by more than one: near
-// the ceiling that matters, however few points it is.
-func (p *Part) ErrorsRise() bool {
-	return p.Lost > moreItems+rounding && p.Errors[1] >= rise*p.Errors[0]-rounding
-}
-
-// lookAt gives the deepest look that the new side reaches, -1 before the first, and
-// the trials that are compared: of the new side those of the look, since a look
-// after each new trial would be a look that was never declared; of the baseline
-// all, up to the last look's.
-func (p Plan) lookAt(have Trials, least int) (int, Trials) {
-	at := -1
-	for i := range p.looks {
-		if have.Baseline > 0 && have.Now >= p.at(i, least) {
-			at = i
+// atStage returns the projects with the trials that the stage tests: those of the last
+// stage that more than half of the projects reached.
+func atStage(projects []Project) ([]Project, stage) {
+	at := stages[0]
+	for _, s := range stages[1:] {
+		n := 0
+		for _, p := range projects {
+			if len(p.Now) >= s.trials {
+				n++
+			}
+		}
+		if 2*n > len(projects) {
+			at = s
 		}
 	}
-	if at < 0 {
-		return at, Trials{min(have.Baseline, p.last()), min(have.Now, p.last())}
+	out := slices.Clone(projects)
+	for i := range out {
+		out[i].Baseline = first(out[i].Baseline, MaxBaseline)
+		out[i].Now = first(out[i].Now, at.trials)
 	}
-	return at, Trials{min(have.Baseline, p.last()), p.at(at, least)}
+	return out, at
 }
 
-// A noise is in logits.
-type noise struct{ trial, day float64 }
+func first(x []float64, n int) []float64 { return x[:min(n, len(x))] }
 
-type sample struct {
-	strata        []Stratum // by cluster
-	also          []Stratum // the same by other clusters; none where there are none
-	unit          float64   // percentage points that one point of a stratum is worth
-	baseline, now []float64 // scores of the runs in percentage points
-}
+// GateRecall judges recall by the exchange of runs within projects (see [ExchangeRuns]
+// and the package documentation). Projects without a trial on a side must be left out.
+func GateRecall(projects []Project) (Gate, error) { return gateRecall(projects, maxExchanges) }
 
-// A spread is how far chance moves a drop: variances in squared points.
-type spread struct {
-	each    float64 // 1/baseline + 1/now, of the trials
-	strata  float64 // the luck of clusters, each alone
-	bound   float64 // the luck of whole trials at most
-	runs    float64 // both as the scores of the runs differ; 0 where a side has fewer than two
-	day     float64
-	student float64 // variance of the runs for Student's quantile at df degrees of freedom, which are 0 where trials are too few
-	df      float64
-}
-
-func (s *sample) spread(n noise) (drop float64, w spread) {
-	b, k := float64(len(s.baseline)), float64(len(s.now))
-	mb, vb := moments(s.baseline)
-	mn, vn := moments(s.now)
-	w.each = 1/b + 1/k
-	rate := min(1, max(0, (mb+mn)/200))
-	slope := 100 * rate * (1 - rate) // points a logit, where all items are alike; less where they are not
-	w.day = slope * slope * n.day * n.day * 2
-	w.bound = slope * slope * max(0, n.trial*n.trial-n.day*n.day) * w.each // a trial's, of which the day has its part
+func gateRecall(projects []Project, most int) (Gate, error) {
+	tested, at := atStage(projects)
+	samples := make([]Sample, len(tested))
+	for i, p := range tested {
+		samples[i] = p.sample()
+	}
+	e, err := exchangeRuns(samples, most)
+	if err != nil {
+		return Gate{}, err
+	}
+	g := Gate{Exchange: e, Decision: NoDrop, Alpha: at.recall, Stage: at.trials, Now: math.MaxInt}
+	for _, p := range projects {
+		if n := len(p.Now); n >= at.trials {
+			g.Now = min(g.Now, n)
+		}
+	}
+	g.SE, g.Phi = SE(tested), Phi(tested)
+	g.D80 = d80(tested, g.Phi, 0, 0)
+	if g.Count < fewExchanges {
+		g.Bound = max(0, g.Drop+z95*g.Phi*g.SE)
+	}
 	switch {
-	case b >= 2 && k >= 2:
-		w.runs, _ = welch(vb, b, vn, k)
-	case b >= 2:
-		w.runs = vb * w.each
-	case k >= 2:
-		w.runs = vn * w.each
+	case g.P <= g.Alpha:
+		g.Decision, g.Rule = Drop, ByExchange
+	case g.Count < fewExchanges && g.P <= wrong && g.Drop >= large*g.SE:
+		g.Decision, g.Rule = Drop, BySize
+	case g.P <= wrong, g.Count < noExchanges && g.Drop > z95*g.SE:
+		g.Decision, g.Rule = PossibleDrop, ByExchange
+	case g.Bound > widest:
+		g.Decision, g.Rule = TooWide, ByBound
 	}
-	for _, strata := range [][]Stratum{s.strata, s.also} {
-		v := 0.0
-		for i := range strata {
-			v += strata[i].variance()
+	g.alone(projects)
+	g.collapse(projects)
+	g.advise(projects)
+	return g, nil
+}
+
+// alone looks for one of several projects that fell below all trials of its baseline.
+func (g *Gate) alone(projects []Project) {
+	if len(projects) < 2 || g.Decision == Drop {
+		return
+	}
+	last := stages[len(stages)-1].trials
+	for _, p := range projects {
+		p.Baseline, p.Now = first(p.Baseline, MaxBaseline), first(p.Now, last)
+		if len(p.Baseline) < confirming || slices.Max(p.Now) >= slices.Min(p.Baseline) ||
+			p.drop() < largeAlone*SE([]Project{p}) {
+			continue
 		}
-		w.strata = max(w.strata, v*s.unit*s.unit*w.each)
-	}
-	if b >= measured && k >= measured {
-		// With 3 new runs against 24 Welch's test trusts a spread that is small by luck:
-		// the pooled one counts where it is larger.
-		_, w.df = welch(vb, b, vn, k)
-		w.student = max(w.runs, ((b-1)*vb+(k-1)*vn)/(b+k-2)*w.each)
-	}
-	return mb - mn, w
-}
-
-func (s *Stratum) variance() float64 {
-	n, sum, squares := len(s.Baseline)+len(s.Now), 0, 0
-	for _, v := range s.Baseline {
-		sum, squares = sum+v, squares+v*v
-	}
-	for _, v := range s.Now {
-		sum, squares = sum+v, squares+v*v
-	}
-	return float64(n*squares-sum*sum) / float64(n*(n-1))
-}
-
-// p gives the chance of a drop as large where nothing changed, for what the
-// randomisation test said of it. That test knows of the luck of clusters, each
-// alone. What moves whole trials is either bounded beforehand, or measured from
-// trials enough; the smaller of the two chances counts. Chances become standard
-// errors, whose squares add up, by the normal quantile that belongs to them.
-func (w *spread) p(drop, exchange float64) float64 {
-	if !(drop > rounding) {
-		return 1
-	}
-	error2 := func(p float64) float64 {
-		if p >= 0.5 {
-			return math.Inf(1)
+		switch {
+		case len(p.Now) == last:
+			g.Decision, g.Rule, g.Project = Drop, ByProject, p.Name
+			return
+		case g.Decision != PossibleDrop:
+			g.Decision, g.Rule, g.Project = PossibleDrop, ByProject, p.Name
 		}
-		q := drop / normalQuantile(p)
-		return q * q
 	}
-	p := normalTail(drop / math.Sqrt(max(error2(exchange)+w.bound, w.runs)+w.day))
-	if w.df > 0 {
-		t := studentTail(ratioOf(drop, math.Sqrt(w.student)), w.df)
-		p = min(p, normalTail(drop/math.Sqrt(error2(max(t, exchange))+w.day)))
-	}
-	return p
 }
 
-// margin added to a drop, the true one stays below with confidence 1-tail.
-func (w *spread) margin(tail float64) float64 {
-	z := -normalQuantile(tail)
-	m := z * math.Sqrt(max(w.strata+w.bound, w.runs)+w.day)
-	if w.df > 0 {
-		t := studentQuantile(1-tail, w.df)
-		m = min(m, math.Sqrt(t*t*max(w.student, w.strata)+z*z*w.day))
+// collapse looks for projects, of fewer than four, whose new trials found nearly nothing.
+func (g *Gate) collapse(projects []Project) {
+	if len(projects) >= 4 || g.Decision == Drop {
+		return
 	}
-	return m
-}
-
-type test struct {
-	share  float64     // the part of a look's alpha that is this part's to spend
-	least  int         // trials from which it may decide
-	noise  noise       // what is bounded beforehand
-	alone  bool        // one project of several: it has dropped, is in doubt, or has not; the whole must rule out a drop of the tolerance
-	counts func() bool // whether the part's drop is large enough to matter
-}
-
-// judge fills in what a sample says at a look (-1 before the first), but for the drop.
-func (p Plan) judge(part *Part, s *sample, at int, t test) error {
-	if p.Beside {
-		t.noise.day = 0
-	}
-	part.Exchange, part.P, part.Upper = math.NaN(), math.NaN(), math.NaN()
-	part.Decision, part.Gates = NotSettled, at >= 0
-	if part.Used.Baseline == 0 || part.Used.Now == 0 {
-		first := p.at(0, t.least)
-		part.Drop, part.Lost = math.NaN(), math.NaN()
-		part.More = Trials{max(0, first-part.Trials.Baseline), max(0, first-part.Trials.Now)}
-		return nil
-	}
-	counts := t.counts()
-	if p.lazy && t.alone && !counts {
-		part.Decision = NoDrop
-		return nil
-	}
-	drop, w := s.spread(t.noise)
-	part.Upper = min(100, drop+w.margin(p.miss()))
-	alpha := p.looks[max(at, 0)].alpha * t.share
-	if part.Gates {
-		part.Alpha = alpha
-	}
-	inDoubt := doubt * t.share / (1 - poolShare)
-	if part.P = w.p(drop, 0); !p.lazy || counts && (part.P <= alpha || t.alone && part.P <= inDoubt) {
-		var err error
-		if part.Exchange, err = p.exchange(s, drop, w); err != nil {
-			return fmt.Errorf("%s: %w", part.Name, err)
+	for _, p := range projects {
+		least := slices.Min(p.Baseline)
+		if len(p.Baseline) < confirming || least < 8 || p.Now[0] >= least/4 {
+			continue
 		}
-		part.P = w.p(drop, part.Exchange)
-	}
-	last := at == len(p.looks)-1
-	switch {
-	case part.Gates && counts && part.P <= alpha:
-		part.Decision = Drop
-		return nil
-	case t.alone && (!counts || min(part.Used.Baseline, part.Used.Now) >= measured && part.P > inDoubt):
-		part.Decision = NoDrop
-	case !t.alone && !counts && (part.Upper < tolerance || last && p.Beside):
-		part.Decision = NoDrop
-	default:
-		p.more(part, drop, w, at, counts, t)
-	}
-	return nil
-}
-
-func (p Plan) exchange(s *sample, drop float64, w spread) (float64, error) {
-	if p.lazy && len(s.strata) > 100 {
-		return normalTail(ratioOf(drop, math.Sqrt(w.strata))), nil
-	}
-	e, err := Exchange(s.strata)
-	if err == nil && len(s.also) > 0 {
-		var other float64
-		other, err = Exchange(s.also)
-		e = max(e, other)
-	}
-	return e, err
-}
-
-func (p Plan) miss() float64 {
-	if p.Beside {
-		return miss
-	}
-	return missApart
-}
-
-// more reckons the trials that settle what was seen with the chance settles: the
-// first look at which a true drop of that size, if it counts, would be called one,
-// or if it does not, one of the tolerance would be ruled out.
-func (p Plan) more(part *Part, drop float64, w spread, at int, counts bool, t test) {
-	z := func(tail float64) float64 { return -normalQuantile(tail) }
-	// What a trial a side moves: as measured, or with too few trials by the luck of
-	// clusters and half of what a trial may move.
-	each := (w.strata + w.bound/4) / w.each
-	if w.df > 0 {
-		each = max(w.student, w.strata) / w.each
-	}
-	settled := func(trials, look int, day float64) bool {
-		se := math.Sqrt(each*2/float64(trials) + day)
-		if counts {
-			return drop >= (z(p.looks[look].alpha*t.share)+z(1-settles))*se
-		}
-		return tolerance-max(0, drop) >= (z(p.miss())+z(1-settles))*se
-	}
-	for i := at + 1; i < len(p.looks); i++ {
-		if n := p.at(i, t.least); settled(n, i, w.day) {
-			part.More = Trials{max(0, n-part.Trials.Baseline), max(0, n-part.Trials.Now)}
+		switch {
+		case len(p.Now) == 1:
+			g.Decision, g.Rule, g.Project = PossibleDrop, ByCollapse, p.Name
+			g.Confirm = append(g.Confirm, p.Name)
+		case p.Now[1] < least/4:
+			g.Decision, g.Rule, g.Project, g.Confirm = Drop, ByCollapse, p.Name, nil
 			return
 		}
 	}
-	for i := 0; i < len(p.looks) && w.day > 0; i++ {
-		if n := p.at(i, t.least); settled(n, i, 0) {
-			part.More, part.Beside = Trials{n, n}, true
+}
+
+// advise sets what would decide. It asks for the first stage that finds a drop like this
+// one with 80 % power, or the last; after that only more projects help.
+func (g *Gate) advise(projects []Project) {
+	last := stages[len(stages)-1].trials
+	switch {
+	case g.Decision == NoDrop || g.Decision == Drop:
+		return
+	case g.Rule == ByCollapse:
+		g.Advice = Advice{Trials: 1, Project: g.Project, Sure: true}
+		return
+	case g.Rule == ByProject:
+		i := slices.IndexFunc(projects, func(p Project) bool { return p.Name == g.Project })
+		g.Advice = Advice{Trials: last - len(projects[i].Now), Project: g.Project}
+		return
+	}
+	for _, s := range stages {
+		if s.trials <= g.Stage {
+			continue
+		}
+		have := math.MaxInt
+		for _, p := range projects {
+			have = min(have, len(p.Baseline))
+		}
+		a := Advice{Trials: max(1, s.trials-g.Now), Baseline: max(0, s.trials-have)}
+		b := max(have, s.trials)
+		a.Sure = d80(projects, g.Phi, b, s.trials) <= g.Drop
+		g.Advice = a
+		if a.Sure || g.Decision == TooWide {
 			return
 		}
 	}
-	part.Beside = w.day > 0
-	if at == len(p.looks)-1 && !part.Beside {
-		return // the last look has been taken
+	if g.Advice == (Advice{}) {
+		d, n := g.Drop, float64(len(projects))
+		if g.Decision == TooWide {
+			d = widest
+		}
+		g.Advice.Units = max(1, int(math.Ceil(n*(g.D80/d)*(g.D80/d)))-len(projects))
 	}
-	part.More = Trials{max(0, p.last()-part.Trials.Baseline), max(0, p.last()-part.Trials.Now)}
-	if part.Beside {
-		part.More = Trials{p.last(), p.last()}
+}
+
+// GateFalseFindings judges whether the sum of false findings over projects with whole
+// keys rose. Drop is the rise a project.
+func GateFalseFindings(projects []Project) (Gate, error) {
+	return rise(projects, func(v float64) float64 { return -v })
+}
+
+// GateCost judges whether dollars or seconds, which must be positive, rose by a quarter
+// or more. It never decides that they did: the verdict is a possible drop at most.
+// exp(Drop) is the ratio of the new side to the baseline.
+func GateCost(projects []Project) (Gate, error) {
+	g, err := rise(projects, func(v float64) float64 { return -math.Log(v) })
+	switch {
+	case g.Drop < math.Log(1.25)-rounding:
+		g.Decision = NoDrop
+	case g.Decision == Drop:
+		g.Decision = PossibleDrop
 	}
+	return g, err
+}
+
+func rise(projects []Project, of func(float64) float64) (Gate, error) {
+	tested, at := atStage(projects)
+	var samples []Sample
+	for _, p := range tested {
+		s := Sample{Weight: 1}
+		for _, v := range p.Baseline {
+			s.Baseline = append(s.Baseline, of(v))
+		}
+		for _, v := range p.Now {
+			s.Now = append(s.Now, of(v))
+		}
+		samples = append(samples, s)
+	}
+	e, err := ExchangeRuns(samples)
+	g := Gate{Exchange: e, Decision: NoDrop, Alpha: at.falseFindings, Stage: at.trials}
+	switch {
+	case err != nil:
+	case g.P <= g.Alpha:
+		g.Decision, g.Rule = Drop, ByExchange
+	case g.P <= 0.01:
+		g.Decision, g.Rule = PossibleDrop, ByExchange
+	}
+	return g, err
 }

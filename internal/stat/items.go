@@ -17,6 +17,9 @@ type Item struct {
 	Baseline, Now []float64
 }
 
+// Trials is a number of trials on either side.
+type Trials struct{ Baseline, Now int }
+
 func byFamily(it Item) string { return it.Family }
 
 func byGroup(it Item) string { return it.Group }
@@ -67,30 +70,6 @@ func runsOf(items []Item, name func(Item) string) (runs [][]Item) {
 		runs = append(runs, items[lo:hi])
 	}
 	return runs
-}
-
-// stratum adds up items trial by trial, in points for a good and a bad one. Holes are
-// trials that lack an answer: they are left out.
-func stratum(items []Item, points [2]int, used Trials) (st Stratum, holes int) {
-	side := func(n int, values func(Item) []float64) []int {
-		var out []int
-	trials:
-		for i := range n {
-			sum := 0
-			for _, it := range items {
-				v := values(it)[i]
-				if math.IsNaN(v) {
-					holes++
-					continue trials
-				}
-				sum += int(float64(points[index(it.Bad)]) * v)
-			}
-			out = append(out, sum)
-		}
-		return out
-	}
-	st.Baseline, st.Now = side(used.Baseline, ofBaseline), side(used.Now, ofNow)
-	return st, holes
 }
 
 // addScores adds an item's weighted values to the runs'; without an answer, the center.

@@ -2,18 +2,15 @@ package stat
 
 import (
 	"fmt"
-	"io/fs"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
-	"assay/internal/planted"
+	"github.com/stretchr/testify/require"
 )
 
 const simulationSeed = 20261122
@@ -24,326 +21,334 @@ var raced bool
 // brief reports whether simulations are to be cut to a glance.
 func brief() bool { return testing.Short() || raced }
 
-// full reports whether the full form of the simulations was asked for.
+// full reports whether the long form was asked for: ASSAY_SIM=full go test ./internal/stat
+// -run Measured -v prints the tables of docs/maintainers/gate.md.
 func full() bool { return os.Getenv("ASSAY_SIM") == "full" }
 
-// keyFiles are the entries by file of the seven shipped keys, most first.
-var keyNames, keyFiles = readKeys()
+// A measured is one auditor's published runs on one project.
+type measured struct {
+	project, auditor       string
+	entries                int
+	credits, wrong, usd, s []float64
+}
 
-// A world is one way in which the results of a suite come about. Each entry is
-// found where its strength, less what works against it, exceeds a logistic draw.
+// published reads testdata/realvuln.tsv, by auditor.
+func published(t *testing.T) map[string][]measured {
+	text, err := os.ReadFile("testdata/realvuln.tsv")
+	require.NoError(t, err)
+	out := map[string][]measured{}
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		cells := strings.Split(line, "\t")
+		if strings.HasPrefix(line, "#") || cells[0] == "project" {
+			continue
+		}
+		require.Len(t, cells, 7, "line %d", i+1)
+		m := measured{project: cells[0], auditor: cells[1]}
+		m.entries, err = strconv.Atoi(cells[2])
+		require.NoError(t, err)
+		for k, to := range []*[]float64{&m.credits, &m.wrong, &m.usd, &m.s} {
+			for _, f := range strings.Fields(cells[3+k]) {
+				if v, err := strconv.ParseFloat(f, 64); err == nil {
+					*to = append(*to, v)
+				}
+			}
+		}
+		out[m.auditor] = append(out[m.auditor], m)
+	}
+	require.Len(t, out, 17)
+	return out
+}
+
+// A world makes the runs of simulated projects.
 type world struct {
-	name   string
-	recall float64 // mean chance
-	alike  float64 // concentration of the Beta distribution of chances; 0: all alike
-	trial  float64 // logits, standard deviation: a whole trial
-	run    float64 // of one project in a trial
-	file   float64 // of one file in a trial
-	sets   float64 // of each of ten sets of entries in a trial
-	day    float64 // of all trials of a side
-	early  float64 // share of runs that end early
-	unseen bool    // that nobody sees
-	only   int     // 1 + index of the only project; 0: all
+	name string
+	// suite returns n projects without trials, and what makes a trial of each.
+	suite func(r *rand.Rand, n int) ([]Project, func(i int, lost float64) float64)
 }
 
-// A loss is what the change takes: a share of the finds of all projects, or of one.
-type loss struct {
-	points float64
-	only   int // 1 + index of the project; 0: all
-}
-
-// A suiteRun are the trials of one simulated suite, and the ends of its runs.
-type suiteRun struct {
-	projects []project
-	early    [][2][]int // by project, side and trial: runs that ended early and were tried again
-}
-
-// logistic holds quantiles, so that a draw is a look-up.
-var logistic = func() (t [1 << 16]float32) {
-	for i := range t {
-		u := (float64(i) + 0.5) / (1 << 16)
-		t[i] = float32(math.Log(u / (1 - u)))
-	}
-	return t
-}()
-
-// A source hands out logistic draws, four to a random number.
-type source struct {
-	*rand.Rand
-	bits uint64
-	left int
-}
-
-func newSource(seed uint64, stream uint64) *source {
-	return &source{Rand: rand.New(rand.NewPCG(seed, stream))}
-}
-
-func (s *source) logistic() float32 {
-	if s.left == 0 {
-		s.bits, s.left = s.Uint64(), 4
-	}
-	v := logistic[s.bits&0xffff]
-	s.bits >>= 16
-	s.left--
-	return v
-}
-
-// normal draws with a standard deviation of sd; nothing where it is 0.
-func (s *source) normal(sd float64) float64 {
-	if sd == 0 {
-		return 0
-	}
-	return sd * s.NormFloat64()
-}
-
-// strengths gives logits whose chances have the world's mean and spread.
-func (w *world) strengths(s *source, n int) []float32 {
-	out := make([]float32, n)
-	for i := range out {
-		p := w.recall
-		if w.alike > 0 {
-			a, b := s.gamma(w.recall*w.alike), s.gamma((1-w.recall)*w.alike)
-			p = min(max(a/(a+b), 1e-6), 1-1e-6)
-			if math.IsNaN(p) {
-				p = w.recall
+// realWorld draws an auditor and n of its projects, and each trial from those published.
+func realWorld(t *testing.T) world {
+	all := published(t)
+	var usable [][]measured
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range all {
+			if !yield(name) {
+				return
 			}
 		}
-		out[i] = float32(math.Log(p / (1 - p)))
+	}) {
+		ms := slices.DeleteFunc(slices.Clone(all[name]), func(m measured) bool { return len(m.credits) < 2 })
+		usable = append(usable, ms)
 	}
-	return out
-}
-
-// gamma draws from a Gamma distribution (G. Marsaglia and W. W. Tsang, ACM TOMS 26
-// (2000) 363-372).
-func (s *source) gamma(shape float64) float64 {
-	if shape < 1 {
-		return s.gamma(shape+1) * math.Pow(s.Float64(), 1/shape)
-	}
-	d := shape - 1.0/3
-	c := 1 / math.Sqrt(9*d)
-	for {
-		x := s.NormFloat64()
-		v := 1 + c*x
-		if v <= 0 {
-			continue
-		}
-		v = v * v * v
-		if math.Log(1-s.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
-			return d * v
-		}
-	}
-}
-
-// suite draws trials of both sides.
-func (w *world) suite(s *source, trials Trials, l loss) suiteRun {
-	var out suiteRun
-	var strength [][]float32
-	for k, files := range keyFiles {
-		if w.only > 0 && k != w.only-1 {
-			continue
-		}
-		n := sum(files)
-		q := project{name: string(rune('a' + k)), items: n, trials: trials}
-		flat := make([]int, (len(files)+1)*(trials.Baseline+trials.Now))
-		cut := func(m int) []int {
-			c := flat[:m:m]
-			flat = flat[m:]
-			return c
-		}
-		q.runs = Stratum{cut(trials.Baseline), cut(trials.Now)}
-		for range files {
-			q.files = append(q.files, Stratum{cut(trials.Baseline), cut(trials.Now)})
-		}
-		out.projects = append(out.projects, q)
-		out.early = append(out.early, [2][]int{make([]int, trials.Baseline), make([]int, trials.Now)})
-		strength = append(strength, w.strengths(s, n))
-	}
-	sets := make([]float64, 10)
-	for side, n := range []int{trials.Baseline, trials.Now} {
-		day := s.normal(w.day)
-		for t := range n {
-			trial := s.normal(w.trial) + day
-			for i := range sets {
-				sets[i] = s.normal(w.sets)
+	return world{"real runs", func(r *rand.Rand, n int) ([]Project, func(int, float64) float64) {
+		for {
+			ms := usable[r.IntN(len(usable))]
+			if len(ms) < n {
+				continue
 			}
-			for k := range out.projects {
-				q := &out.projects[k]
-				reach := 1.0 // share of the files that the run came to
-				for w.early > 0 && s.Float64() < w.early {
-					if w.unseen {
-						reach = s.Float64()
-						break
-					}
-					out.early[k][side][t]++
+			ms = slices.Clone(ms)
+			r.Shuffle(len(ms), func(i, j int) { ms[i], ms[j] = ms[j], ms[i] })
+			var ps []Project
+			for _, m := range ms[:n] {
+				ps = append(ps, Project{Name: m.project, Entries: m.entries})
+			}
+			return ps, func(i int, lost float64) float64 {
+				v := ms[i].credits[r.IntN(len(ms[i].credits))]
+				return max(0, v-lost*float64(ms[i].entries))
+			}
+		}
+	}}
+}
+
+// simulated worlds have projects of 8 to 60 entries; a run's recall varies as the noise
+// table says, by the law of noise; breaks of the runs return nothing.
+func simulated(name string, noise func(r *rand.Rand) float64, breaks float64) world {
+	return world{name, func(r *rand.Rand, n int) ([]Project, func(int, float64) float64) {
+		recall := 0.2 + 0.6*r.Float64()
+		var ps []Project
+		var mean []float64
+		for i := range n {
+			entries := int(math.Round(8 * math.Pow(7.5, r.Float64())))
+			ps = append(ps, Project{Name: fmt.Sprint("p", i), Entries: entries})
+			mean = append(mean, min(0.95, max(0.05, recall+0.15*r.NormFloat64())))
+		}
+		return ps, func(i int, lost float64) float64 {
+			if r.Float64() < breaks {
+				return 0
+			}
+			n, q := float64(ps[i].Entries), max(0, mean[i]-lost)
+			v := q + math.Sqrt(q*(1-q)*(0.5/n+0.02))*noise(r)
+			return math.Round(2*n*min(1, max(0, v))) / 2
+		}
+	}}
+}
+
+func worlds(t *testing.T) []world {
+	normal := func(r *rand.Rand) float64 { return r.NormFloat64() }
+	t3 := func(r *rand.Rand) float64 { // of variance 1
+		chi := 0.0
+		for range 3 {
+			x := r.NormFloat64()
+			chi += x * x
+		}
+		return r.NormFloat64() / math.Sqrt(chi)
+	}
+	return []world{realWorld(t), simulated("normal", normal, 0), simulated("t3", t3, 0), simulated("breakdowns", normal, 0.01)}
+}
+
+// follow judges the projects at baseline and one new trial, and then follows the advice
+// until a decision or until only more projects help.
+func follow(t *testing.T, ps []Project, trial func(int, float64) float64, baseline int, lost float64) (begin, end Gate) {
+	add := func(i, was, is int) {
+		for range was {
+			ps[i].Baseline = append(ps[i].Baseline, trial(i, 0))
+		}
+		for range is {
+			ps[i].Now = append(ps[i].Now, trial(i, lost))
+		}
+	}
+	for i := range ps {
+		add(i, baseline, 1)
+	}
+	for round := range 10 {
+		g, err := gateRecall(ps, 3000)
+		require.NoError(t, err)
+		if end = g; round == 0 {
+			begin = g
+		}
+		a := g.Advice
+		if a.Trials == 0 {
+			return begin, end
+		}
+		for i := range ps {
+			if a.Project == "" || a.Project == ps[i].Name {
+				add(i, a.Baseline, a.Trials)
+			}
+		}
+	}
+	t.Fatalf("ten rounds of advice: %+v", end)
+	return begin, end
+}
+
+// upper95 is the upper limit of a rate at 95 %, two-sided.
+func upper95(k, n int) float64 {
+	iv, err := ClopperPearson(float64(k), float64(n), 0.95)
+	if err != nil {
+		return 1
+	}
+	return iv.Hi
+}
+
+// An unchanged auditor FAILs in at most 1 % of cases, through all stages, and passes at
+// its first trial in at least 90 % from four projects up.
+func TestMeasuredUnchanged(t *testing.T) {
+	draws, limit := 800, 0.015
+	switch {
+	case full():
+		draws = 6000
+	case brief():
+		draws, limit = 60, 0.07
+	}
+	for _, w := range worlds(t) {
+		for _, baseline := range []int{3, 1} {
+			for _, n := range []int{1, 4, 7, 13} {
+				if !full() && (baseline == 1 || n == 13 && w.name != "real runs") {
+					continue
 				}
-				lose := 0.0
-				if side == 1 && (l.only == 0 || q.name == string(rune('a'+l.only-1))) {
-					lose = l.points / 100 / w.recall
-				}
-				run := trial + s.normal(w.run)
-				e := 0
-				for f, m := range w.filesOf(q) {
-					shift := run + s.normal(w.file)
-					missed := reach < 1 && s.Float64() >= reach
-					got := 0
-					for range m {
-						x := strength[k][e]
-						if w.sets > 0 {
-							x += float32(sets[e%10])
-						}
-						if s.logistic() < x+float32(shift) && !missed && (lose == 0 || s.Float64() >= lose) {
-							got += 2
-						}
-						e++
+				r := rand.New(rand.NewPCG(simulationSeed, uint64(n)))
+				fails, passes, settled := 0, 0, 0
+				for range draws {
+					ps, trial := w.suite(r, n)
+					begin, end := follow(t, ps, trial, baseline, 0)
+					if begin.Decision == NoDrop {
+						passes++
 					}
-					if side == 0 {
-						q.files[f].Baseline[t] = got
-						q.runs.Baseline[t] += got
-					} else {
-						q.files[f].Now[t] = got
-						q.runs.Now[t] += got
+					switch end.Decision {
+					case NoDrop:
+						settled++
+					case Drop:
+						fails++
 					}
 				}
-			}
-		}
-	}
-	return out
-}
-
-func (w *world) filesOf(q *project) []int { return keyFiles[q.name[0]-'a'] }
-
-// cut keeps the first trials of a suite.
-func (r *suiteRun) cut(t Trials) ([]project, []Ends) {
-	out, ends := slices.Clone(r.projects), make([]Ends, len(r.projects))
-	for i := range out {
-		out[i].trials = t
-		b, n := sum(r.early[i][0][:t.Baseline]), sum(r.early[i][1][:t.Now])
-		ends[i] = Ends{out[i].name, t.Baseline + b, t.Now + n, b, n}
-	}
-	return out, ends
-}
-
-// A benchWorld is one way in which answers come about: families of six cases, two
-// good and four bad, or sites judged in six draws.
-type benchWorld struct {
-	name       string
-	families   int
-	errors     float64 // mean share
-	alike      float64 // concentration of the Beta distribution of chances; 0: all alike
-	together   float64 // logits, standard deviation: a family in a trial
-	day, trial float64
-	modules    bool    // sites of the shipped modules, with their labels, in place of families
-	module     float64 // logits: a module in a trial
-}
-
-const familySize = 6
-
-// likeModules gives sites as the shipped modules have them, in number and in how many are
-// bad: drawing those takes longer than a glance at the gate.
-func likeModules() (sites []Item) {
-	src := newSource(simulationSeed, 300)
-	for draw := range 2 {
-		for m := range 15 {
-			bad := src.IntN(11)
-			for s := range 24 {
-				sites = append(sites, Item{ID: fmt.Sprint(draw), Family: fmt.Sprintf("%02d/%02d", m, s), Group: fmt.Sprint(m, "@", draw), Bad: (s+draw*7)%24 < bad})
-			}
-		}
-	}
-	slices.SortStableFunc(sites, func(a, b Item) int { return strings.Compare(a.Family, b.Family) })
-	return sites
-}
-
-// moduleSites are the sites of the modules that the module tier asks by default: a
-// family is a site, a case its form in one draw.
-var moduleSites = sync.OnceValue(func() (sites []Item) {
-	if brief() {
-		return likeModules()
-	}
-	house := os.DirFS("../..")
-	projects, err := fs.Glob(house, "fixtures/planted/*/project.md")
-	if err != nil || len(projects) == 0 {
-		panic(fmt.Sprint("no planted projects: ", err))
-	}
-	for _, file := range projects {
-		p, err := planted.Read(house, path.Dir(file))
-		if err != nil {
-			panic(err)
-		}
-		for seed := range uint64(2) {
-			ms, err := p.DrawModules(planted.DefaultSeed + seed)
-			if err != nil {
-				panic(err)
-			}
-			for _, m := range ms {
-				for _, site := range m.Sites {
-					sites = append(sites, Item{ID: m.App(), Family: m.Project + "/" + site.ID, Group: m.ID(), Bad: site.Bad})
+				share := func(k int) float64 { return 100 * float64(k) / float64(draws) }
+				t.Logf("%-10s baseline %d, %2d projects: FAIL %.1f %% (at most %.1f), PASS first %.0f %%, at the end %.0f %%",
+					w.name, baseline, n, share(fails), 100*upper95(fails, draws), share(passes), share(settled))
+				if !brief() {
+					require.LessOrEqual(t, share(fails), 1.0)
+				}
+				if w.name == "real runs" || full() {
+					require.LessOrEqual(t, upper95(fails, draws), limit)
+				}
+				if baseline == 3 && n >= 4 && w.name != "breakdowns" && !brief() {
+					require.GreaterOrEqual(t, share(passes), 90.0)
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(sites, func(a, b Item) int { return strings.Compare(a.Family, b.Family) })
-	return sites
-})
-
-// cases gives what is asked, families together.
-func (w *benchWorld) cases() (out []Item) {
-	if w.modules {
-		return slices.Clone(moduleSites())
-	}
-	for f := range w.families {
-		for c := range familySize {
-			out = append(out, Item{ID: fmt.Sprint(c), Family: fmt.Sprint(1000 + f), Bad: c >= familySize/3})
-		}
-	}
-	return out
 }
 
-// draw makes trials of both sides; errors rise by a factor, and by points.
-func (w *benchWorld) draw(s *source, trials Trials, times, points float64) []Item {
-	out := w.cases()
-	var strength []float64
-	modules := map[string]float64{} // how it goes in the trial
-	for i := range out {
-		out[i].Baseline, out[i].Now = make([]float64, trials.Baseline), make([]float64, trials.Now)
-		modules[out[i].Group] = 0
-		p := 1 - w.errors
-		if w.alike > 0 {
-			a, b := s.gamma(p*w.alike), s.gamma((1-p)*w.alike)
-			if p = min(max(a/(a+b), 1e-6), 1-1e-6); math.IsNaN(p) {
-				p = 1 - 1e-6
+// The published runs as they are, none redrawn: one or two of an auditor against another.
+func TestMeasuredRealPairs(t *testing.T) {
+	all := published(t)
+	for _, baseline := range []int{1, 2} {
+		r := rand.New(rand.NewPCG(simulationSeed, 0))
+		fails, draws := 0, 100
+		if brief() {
+			draws = 10
+		}
+		if full() {
+			draws = 300
+		}
+		n := 0
+		for _, name := range slices.Sorted(keys(all)) {
+			for range draws {
+				var ps []Project
+				for _, m := range all[name] {
+					if len(m.credits) <= baseline {
+						continue
+					}
+					c := slices.Clone(m.credits)
+					r.Shuffle(len(c), func(i, j int) { c[i], c[j] = c[j], c[i] })
+					ps = append(ps, Project{m.project, m.entries, c[:baseline], c[baseline : baseline+1]})
+				}
+				if len(ps) < 5 {
+					break
+				}
+				g, err := gateRecall(ps, 3000)
+				require.NoError(t, err)
+				if n++; g.Decision == Drop {
+					fails++
+				}
 			}
 		}
-		strength = append(strength, math.Log(p/(1-p)))
+		t.Logf("%dv1: FAIL %.2f %% of %d", baseline, 100*float64(fails)/float64(n), n)
+		require.LessOrEqual(t, float64(fails)/float64(n), 0.01)
 	}
-	asked := slices.Sorted(maps.Keys(modules))
-	for side, nt := range []int{trials.Baseline, trials.Now} {
-		day := s.normal(w.day)
-		lose := 0.0
-		if side == 1 {
-			lose = (times-1)*w.errors/(1-w.errors) + points/100/(1-w.errors)
+}
+
+// Real pairs of auditors whose true drop, over all of their runs, is within two points of
+// 10, 15 or 20: how often the new one's runs FAIL against the other's at the first stage.
+func TestMeasuredPower(t *testing.T) {
+	all := published(t)
+	by := map[string]map[string]measured{}
+	for name, ms := range all {
+		by[name] = map[string]measured{}
+		for _, m := range ms {
+			by[name][m.project] = m
 		}
-		for t := range nt {
-			trial := day + s.normal(w.trial)
-			for _, m := range asked {
-				modules[m] = s.normal(w.module)
+	}
+	names, projects := slices.Sorted(keys(all)), slices.Sorted(keys(by["gpt-5.5"]))
+	draws := 400
+	switch {
+	case full():
+		draws = 4000
+	case brief():
+		draws = 40
+	}
+	for _, d := range []struct {
+		projects, baseline, now int
+		want                    [3]float64 // FAIL % at 10, 15 and 20 points: column A of the specification
+	}{
+		{4, 3, 1, [3]float64{11, 41, 85}}, {7, 3, 1, [3]float64{33, 80, 98}}, {13, 1, 1, [3]float64{19, 59, 88}},
+		{13, 3, 1, [3]float64{53, 89, 100}}, {13, 3, 3, [3]float64{89, 100, 100}},
+	} {
+		r := rand.New(rand.NewPCG(simulationSeed, uint64(d.projects)))
+		var found, n [3]int
+		pairs := [3]map[[2]string]bool{{}, {}, {}}
+		for tries := 0; slices.Min(n[:]) < draws && tries < 400*draws; tries++ {
+			pair := [2]string{names[r.IntN(len(names))], names[r.IntN(len(names))]}
+			was, is := by[pair[0]], by[pair[1]]
+			r.Shuffle(len(projects), func(i, j int) { projects[i], projects[j] = projects[j], projects[i] })
+			var ps, whole []Project
+			for _, name := range projects {
+				a, b := was[name], is[name]
+				if len(ps) == d.projects || len(a.credits) < d.baseline || len(b.credits) < d.now {
+					continue
+				}
+				whole = append(whole, Project{name, a.entries, a.credits, b.credits})
+				x, y := slices.Clone(a.credits), slices.Clone(b.credits)
+				r.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
+				r.Shuffle(len(y), func(i, j int) { y[i], y[j] = y[j], y[i] })
+				ps = append(ps, Project{name, a.entries, first(x, d.baseline), first(y, d.now)})
 			}
-			family, together := "", 0.0
-			for i := range out {
-				if out[i].Family != family {
-					family, together = out[i].Family, s.normal(w.together)
-				}
-				x, v := strength[i]+trial+together+modules[out[i].Group], 0.0
-				if float64(s.logistic()) < x && s.Float64() >= lose {
-					v = 1
-				}
-				if side == 0 {
-					out[i].Baseline[t] = v
-				} else {
-					out[i].Now[t] = v
-				}
+			if len(ps) < min(10, d.projects) { // few have three runs of all thirteen
+				continue
+			}
+			drop, weight := 0.0, 0.0
+			for _, p := range whole {
+				drop, weight = drop+p.sample().Weight*p.drop(), weight+p.sample().Weight
+			}
+			at := int(math.Round((100*drop/weight - 10) / 5))
+			if at < 0 || at > 2 || math.Abs(100*drop/weight-10-5*float64(at)) > 2 || n[at] == draws {
+				continue
+			}
+			g, err := gateRecall(ps, 3000)
+			require.NoError(t, err)
+			pairs[at][pair] = true
+			if n[at]++; g.Decision == Drop {
+				found[at]++
+			}
+		}
+		for i, points := range []int{10, 15, 20} {
+			got := 100 * float64(found[i]) / float64(n[i])
+			t.Logf("%2d projects, %dv%d, %d points: FAIL %.0f %% of %d in %d pairs (specification: %.0f)",
+				d.projects, d.baseline, d.now, points, got, n[i], len(pairs[i]), d.want[i])
+			if brief() {
+				continue
+			}
+			// The draws of one pair of auditors are alike, so pairs are what counts.
+			w := d.want[i] / 100
+			require.InDelta(t, d.want[i], got, 100*2.5*math.Sqrt(max(0.05, w*(1-w))/float64(len(pairs[i]))))
+		}
+	}
+}
+
+func keys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
 			}
 		}
 	}
-	return out
 }

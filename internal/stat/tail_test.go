@@ -18,11 +18,4 @@ func TestTails(t *testing.T) {
 			require.InDelta(t, want, studentQuantile(p, df), 1e-9*max(1, math.Abs(want)), "p %v of %v", p, df)
 		}
 	}
-	for _, x := range []float64{-8, -1.96, -0.1, 0, 0.1, 1.96, 5} {
-		require.InDelta(t, distuv.UnitNormal.Survival(x), normalTail(x), 1e-15, "z %v", x)
-		for _, df := range []float64{1, 2, 3.7, 12, 219} {
-			require.InDelta(t, distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Survival(x), studentTail(x, df), 1e-15, "t %v of %v", x, df)
-		}
-	}
-	require.Positive(t, normalTail(12), "a far tail is small, not 0")
 }

@@ -5,56 +5,55 @@ import (
 	"slices"
 )
 
-// A Stratum holds the trials of one thing (an entry, a family) as whole points
-// on a scale that all strata share.
-type Stratum struct {
+// A Family holds what the cases of one family earned together in each trial, as whole
+// points on a scale that all families share.
+type Family struct {
 	Baseline, Now []int
 }
 
-// Bounds of one stratum, so that memory and the counts of deals stay in bounds
-// whatever comes in: points of a trial, trials, and trials squared times points.
+// Bounds of one family, so that memory and counts stay in bounds whatever comes in:
+// points of a trial, trials, and trials squared times points.
 const (
 	maxLattice = 4096
 	maxTrials  = 1000
 	maxWork    = 1 << 24
 )
 
-// Exchange is the stratified randomisation test: had nothing changed, the trials
-// of each stratum could have been dealt to the two sides in any way. It gives the
-// chance that the points of Now, summed over all strata, come out as low as they
-// did, or lower. The chance is summed exactly over all deals by convolution:
-// nothing is drawn.
+// ExchangeFamilies is the stratified randomisation test: if nothing changed, the trials
+// of each family could have come in any order, on either side. It returns the share of
+// exchanges in which the points of Now, summed over all families, are at most the
+// observed ones. The share is summed exactly by convolution: nothing is drawn.
 //
-// It assumes that strata are independent of each other within a trial. With one
-// stratum of zeros and ones it is Fisher's exact test, with several the exact
+// It assumes that families are independent of each other within a trial. With one
+// family of zeros and ones it is Fisher's exact test, with several the exact
 // conditional form of Cochran, Mantel and Haenszel's.
 //
-// Each stratum needs a trial on both sides and has at most 1,000; points are from
+// Each family needs a trial on both sides and has at most 1,000; points are from
 // 0 to 4,096, which 64 trials may reach: more trials, fewer points (trials squared
-// times points stay below 2^24). Without strata it returns [ErrEmpty].
+// times points stay below 2^24). Without families it returns [ErrEmpty].
 //
 // Source: E. J. G. Pitman, Supplement to JRSS 4 (1937) 119-130; C. R. Mehta,
 // N. R. Patel and R. Gray, JASA 80 (1985) 969-973.
-func Exchange(strata []Stratum) (float64, error) {
-	if len(strata) == 0 {
+func ExchangeFamilies(families []Family) (float64, error) {
+	if len(families) == 0 {
 		return 0, ErrEmpty
 	}
 	observed, low, step := 0, 0, 0
-	var open []Stratum // all trials sorted, in Baseline; how many are dealt to Now, as the length of Now
-	for i, s := range strata {
+	var open []Family // all trials sorted, in Baseline; how many are dealt to Now, as the length of Now
+	for i, s := range families {
 		if len(s.Baseline) == 0 || len(s.Now) == 0 {
-			return 0, fmt.Errorf("randomisation test, stratum %d: %d baseline and %d new trials: each side needs one", i, len(s.Baseline), len(s.Now))
+			return 0, fmt.Errorf("family %d: %d baseline and %d new trials: each side needs one", i, len(s.Baseline), len(s.Now))
 		}
 		all := slices.Concat(s.Baseline, s.Now)
 		if len(all) > maxTrials {
-			return 0, fmt.Errorf("randomisation test, stratum %d: %d trials on both sides: at most %d", i, len(all), maxTrials)
+			return 0, fmt.Errorf("family %d: %d trials on both sides: at most %d", i, len(all), maxTrials)
 		}
 		slices.Sort(all)
 		if n := len(all); n*n*(all[n-1]-all[0]) > maxWork {
-			return 0, fmt.Errorf("randomisation test, stratum %d: %d trials of %d to %d points: too many for an exact test", i, n, all[0], all[n-1])
+			return 0, fmt.Errorf("family %d: %d trials of %d to %d points: too many for an exact test", i, n, all[0], all[n-1])
 		}
 		if all[0] < 0 || all[len(all)-1] > maxLattice {
-			return 0, fmt.Errorf("randomisation test, stratum %d: points %d to %d: must lie between 0 and %d", i, all[0], all[len(all)-1], maxLattice)
+			return 0, fmt.Errorf("family %d: points %d to %d: must lie between 0 and %d", i, all[0], all[len(all)-1], maxLattice)
 		}
 		for _, v := range s.Now {
 			observed += v
@@ -66,9 +65,9 @@ func Exchange(strata []Stratum) (float64, error) {
 		for _, v := range all {
 			step = gcd(v-all[0], step)
 		}
-		open = append(open, Stratum{all, s.Now})
+		open = append(open, Family{all, s.Now})
 	}
-	var spread [][]float64 // what each stratum can give to Now, from its least up, in steps
+	var spread [][]float64 // what each family can give to Now, from its least up, in steps
 	deals := map[string][]float64{}
 	for _, s := range open {
 		least := s.Baseline[0]
@@ -83,7 +82,7 @@ func Exchange(strata []Stratum) (float64, error) {
 	}
 	// Only sums up to the observed one matter, so longer tails are never computed.
 	limit := (observed - low) / max(step, 1)
-	// Narrow strata first: the work is the sum of products of lengths.
+	// Narrow families first: the work is the sum of products of lengths.
 	slices.SortFunc(spread, func(a, b []float64) int {
 		if len(a) != len(b) {
 			return len(a) - len(b)
@@ -152,4 +151,13 @@ func gcd(a, b int) int {
 		a, b = b, a%b
 	}
 	return a
+}
+
+// variance returns that of a trial's points, over both sides.
+func (f *Family) variance() float64 {
+	n, sum, squares := len(f.Baseline)+len(f.Now), 0, 0
+	for _, v := range slices.Concat(f.Baseline, f.Now) {
+		sum, squares = sum+v, squares+v*v
+	}
+	return float64(n*squares-sum*sum) / float64(n*(n-1))
 }
