@@ -15,6 +15,7 @@ type Goals struct {
 	F1        float64
 	Coverage  int    // dimensions, of ten
 	Score     string // which score is asserted: "assay" or "literal"
+	Gate      string // what decides: "assay", or "methodology" for its own words
 	AtChance  bool   // recall at chance warns, and does not fail: for those of whom nothing is expected
 	Bench     BenchGoals
 	For       map[string]Goals      // of one auditor by name, in place of these but for Bench

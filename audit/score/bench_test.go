@@ -175,17 +175,18 @@ func TestJudgeBench(t *testing.T) {
 			require.Equal(t, want, j.Verdict, "%+v", j.Reasons)
 		}
 	})
-	t.Run("what the gate leaves out is told", func(t *testing.T) {
+	t.Run("unanswered is wrong, and what was not asked is left out", func(t *testing.T) {
 		now := answers(40, 3, all)
 		for trial := range 2 {
-			now[trial].Outcome = audit.OutcomeRefused
+			now[trial].Outcome = audit.OutcomeSkipped
 		}
 		now[17].Outcome = audit.OutcomeRefused
 		j, err := score.JudgeBench(now, answers(40, 3, all), goals, score.Rules{})
 		require.NoError(t, err)
 		text := reason(t, j, score.CodeDrop, score.MetricBalanced).Text
-		require.Contains(t, text, "(1 of 240 cases have no answer in more than half of the trials of a side, and are left out)")
-		require.Contains(t, text, "(1 trials of families lack an answer and do not count in the randomisation test)")
+		require.Contains(t, text, "(1 of 240 cases were not asked in more than half of the trials of a side, and are left out)")
+		require.Contains(t, text, "no sign of a drop; more than")
+		require.Len(t, j.Lost, 1)
 	})
 	t.Run("three trials a side settle a large drop", func(t *testing.T) {
 		flip := func(k int) func(f, n, trial int) bool {
@@ -196,14 +197,18 @@ func TestJudgeBench(t *testing.T) {
 		require.Equal(t, audit.Fail, reason(t, j, score.CodeDrop, score.MetricBalanced).Verdict)
 		require.NotEmpty(t, j.Lost)
 	})
-	t.Run("what a day can explain is settled in one run, not by a flag that Bench lacks", func(t *testing.T) {
-		now := answers(40, 1, func(f, n, _ int) bool { return (f*7+n*3)%20 >= 2 })
-		j, err := score.JudgeBench(now, answers(40, 1, func(f, n, _ int) bool { return (f*7+n*3)%20 >= 1 }), goals, score.Rules{})
+	t.Run("a possible drop says what decides it", func(t *testing.T) {
+		now := answers(40, 1, func(f, n, _ int) bool { return (f*7+n*3)%40 >= 3 })
+		base := answers(40, 1, func(f, n, _ int) bool { return (f*7+n*3)%40 >= 2 })
+		j, err := score.JudgeBench(now, base, goals, score.Rules{})
 		require.NoError(t, err)
-		g := reason(t, j, score.CodeUnsettled, score.MetricBalanced)
-		require.True(t, g.Beside)
-		require.Contains(t, g.Text, "ask both sides in one run, 3 trials each (-prompt OLD,NEW or -model OLD,NEW), and hold them by assay compare")
-		require.NotContains(t, g.Text, "-beside")
+		g := reason(t, j, score.CodePossible, score.MetricBalanced)
+		require.Equal(t, audit.Warn, g.Verdict)
+		require.Positive(t, g.Advice.Trials)
+		require.Contains(t, g.Text, "decide it with 80 % probability")
+		j, err = score.JudgeBench(now, base, goals, score.Rules{Strict: true})
+		require.NoError(t, err)
+		require.Equal(t, audit.Fail, reason(t, j, score.CodePossible, score.MetricBalanced).Verdict)
 	})
 }
 

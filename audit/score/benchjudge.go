@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"assay/audit"
 	"assay/internal/stat"
 )
 
 // JudgeBench judges a reviewer over the cases against goals and baseline (none:
-// empty). Goals are held against the estimates; the drop is one of balanced
-// accuracy. Cases that only one side has are left out of the drop and named. A
-// run with more trials unanswered or not asked than the goals allow, or with no
-// answer at all, is INVALID. Under Strict a single wrong answer fails.
+// empty). The estimates are compared with the goals, balanced accuracy with the
+// baseline's, where what was asked and not answered is wrong. Cases that only one side
+// has are left out of that and named. A run with more trials unanswered or not asked than
+// the goals allow, or with no answer at all, is INVALID. Under Strict a single wrong
+// answer fails.
 func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Judgement, error) {
 	b, err := BenchOf(now)
 	if err != nil {
@@ -35,7 +37,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 	var reasons []Reason
 	if rules.Deterministic && !deterministic {
 		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
-			Text: "the reviewer is called deterministic, and trials of one case differ: judged as stochastic"})
+			Text: "the reviewer is called deterministic, but trials of one case differ; it is judged as stochastic"})
 	}
 	if len(baseline) > 0 {
 		drop, err := pairs.drop(deterministic, rules)
@@ -58,7 +60,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		}
 	}
 	if n := b.Outcomes[audit.OutcomeWrong]; rules.Strict && n > 0 {
-		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: audit.Fail, Text: fmt.Sprintf("wrong answers: %d, none of which -strict lets pass", n)})
+		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: audit.Fail, Text: fmt.Sprintf("%d wrong answers; -strict allows none", n)})
 	}
 	if len(reasons) == 0 {
 		reasons = append(reasons, Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricBalanced, Now: b.BalancedAccuracy.Value,
@@ -112,7 +114,7 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 	if err := errors.Join(errN, errB); err != nil {
 		return nil, err
 	}
-	ns, bs := rn.lineUp(now), rb.lineUp(baseline)
+	ns, bs := rn.lineUpWrong(now), rb.lineUpWrong(baseline)
 	p := &casePairs{agree: agree(ns) && agree(bs)}
 	for _, id := range slices.Sorted(maps.Keys(ns)) {
 		n, b := ns[id], bs[id]
@@ -146,26 +148,54 @@ func agree(cases map[string]*caseTrials) bool {
 func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	f := drop{metric: MetricBalanced}
 	f.base, f.now, f.items = p.balanced()
+	g := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: f.metric, Now: f.now, Baseline: f.base}
+	left := ""
+	if p.onlyOne > 0 {
+		left = fmt.Sprintf(" (%d cases that one side lacks are left out)", p.onlyOne)
+	}
 	if !f.base.Defined || !f.now.Defined {
-		return f.unsettled(rules, nil, "no good or no bad case has an answer on both sides"), nil
+		g.Code, g.Verdict = CodeWide, audit.Warn
+		g.Text = "balanced accuracy cannot be compared: no good or no bad case has an answer on both sides. No further trial decides it, more cases do" + left
+		return g, nil
 	}
 	f.points = 100 * (f.base.V - f.now.V)
-	var g Reason
 	if deterministic {
-		g = f.literal()
-	} else {
-		part, err := stat.GateBench(p.both, rules.plan())
-		switch {
-		case errors.Is(err, stat.ErrEmpty):
-			return f.unsettled(rules, nil, err.Error()), nil
-		case err != nil:
-			return Reason{}, fmt.Errorf("the gate: %w", err)
-		}
-		g = f.gated(&part, rules)
-		g.Text += doubts(&part)
+		g = f.judge()
+		g.Text += left
+		return g, nil
 	}
-	if p.onlyOne > 0 {
-		g.Text += fmt.Sprintf(" (%d cases that one side lacks are left out)", p.onlyOne)
+	x, warnings, err := stat.GateBench(p.both)
+	switch {
+	case errors.Is(err, stat.ErrEmpty):
+		g.Code, g.Verdict, g.Text = CodeWide, audit.Warn, "balanced accuracy cannot be compared: "+err.Error()+". No further trial decides it"+left
+		return g, nil
+	case err != nil:
+		return Reason{}, fmt.Errorf("the gate: %w", err)
+	}
+	g.P, g.Excluded = Of(x.P), Of(x.Bound)
+	g.Text = fmt.Sprintf("balanced accuracy %v, was %v: ", f.now, f.base)
+	switch x.Decision {
+	case stat.Drop:
+		g.Verdict = audit.Fail
+		g.Text += fmt.Sprintf("%.1f points less. Chance does this to %.2g %% of unchanged reviewers (limit %.2g %%)", f.points, 100*x.P, 100*x.Alpha)
+	case stat.PossibleDrop:
+		g.Code, g.Verdict = CodePossible, rules.possible()
+		g.Text += fmt.Sprintf("%.1f points less may be chance (p %.2g %%)", f.points, 100*x.P)
+	case stat.TooWide:
+		g.Code, g.Verdict = CodeWide, audit.Warn
+		g.Text += fmt.Sprintf("no sign of a drop, but one of %.0f points is not excluded", 100*min(1, x.Bound))
+	default:
+		g.Text += fmt.Sprintf("no sign of a drop; more than %.1f points is excluded at 95 %%", 100*x.Bound)
+	}
+	if g.Verdict != audit.Pass && x.Decision != stat.Drop {
+		a := x.Advice
+		g.Advice = &Advice{Trials: a.Trials, Baseline: a.Baseline, Projects: a.Units, May: !a.Sure, unit: "family"}
+		g.Text += ". " + g.Advice.String()
+	}
+	for _, w := range append(warnings, strings.Trim(left, " ()")) {
+		if w != "" {
+			g.Text += " (" + w + ")"
+		}
 	}
 	return g, nil
 }

@@ -16,6 +16,7 @@ type figures struct {
 	covered   Value
 	credit    Value
 	counted   Value
+	chance    Value // mean of random placement
 	p99       Value
 	byDim     map[audit.Dimension]Value
 }
@@ -36,6 +37,7 @@ func figuresOf(trials []*Result, literal bool) *figures {
 	f.covered = mean(func(m *Metrics) Value { return Of(float64(len(m.Covered))) })
 	f.credit = mean(func(m *Metrics) Value { return Of(m.Credit) })
 	f.counted = mean(func(m *Metrics) Value { return Of(float64(m.Counted)) })
+	f.chance = mean(func(m *Metrics) Value { return m.Chance.Mean })
 	f.p99 = mean(func(m *Metrics) Value { return m.Chance.P99 })
 	for i, d := range audit.Dimensions() {
 		f.byDim[d] = mean(func(m *Metrics) Value { return Of(m.Dimensions[i].Credit) })
@@ -97,11 +99,10 @@ func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
 
 // A Trial is one run of an auditor on a project.
 type Trial struct {
-	Result  *Result
-	Invalid string // why the run proves nothing; then Result is not looked at
-
-	Runs      int // that came to an end; 0 where nobody counted
-	EarlyEnds int // of these, how many ended early
+	Result       *Result
+	Invalid      string  // why the trial does not count; then Result is not looked at
+	Unconfined   string  // what the auditor was not kept from
+	USD, Seconds float64 // 0 where unknown
 }
 
 // A MismatchError says that two results cannot be compared as they are. Scoring

@@ -2,52 +2,192 @@ package score
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
 	"assay/audit"
+	"assay/internal/stat"
 )
 
-// A goalFigure is a goal with the figures that are held against it.
+// A goalFigure is a goal with the figure that it is about.
 type goalFigure struct {
 	metric, about string
 	goal          float64
-	now, base     Span
-	points        float64 // that 1 of the figure is worth by the methodology; 0 for what it has no word on
+	of            Span
+	points        float64 // that 1 of the figure is worth by the methodology; 0 for what it does not judge
 }
 
-// goalFigures gives what goals are set for, and by which the methodology judges.
-func (d *sides) goalFigures() []goalFigure {
-	g, now, base := &d.goals, d.fNow, d.fBase
+// figures returns what goals are set for, and what the methodology judges.
+func (g *Goals) figures(f *figures) []goalFigure {
 	exact := func(v Value) Span { return Span{v, v} }
 	all := []goalFigure{
-		{MetricRecall, "", g.Recall, exact(now.recall), exact(base.recall), 100},
-		{MetricPrecision, "", g.Precision, now.precision, base.precision, 100},
-		{MetricF1, "", g.F1, now.f1, base.f1, 100},
-		{MetricCoverage, "", float64(g.Coverage), exact(now.covered), exact(base.covered), 10},
-		{MetricExpected, "", float64(g.Expected), exact(now.credit), exact(base.credit), 0},
+		{MetricRecall, "", g.Recall, exact(f.recall), 100},
+		{MetricPrecision, "", g.Precision, f.precision, 100},
+		{MetricF1, "", g.F1, f.f1, 100},
+		{MetricCoverage, "", float64(g.Coverage), exact(f.covered), 10},
+		{MetricExpected, "", float64(g.Expected), exact(f.credit), 0},
 	}
 	for _, dim := range audit.Dimensions() {
-		all = append(all, goalFigure{MetricMinimum, string(dim), float64(g.Minimums[dim]), exact(now.byDim[dim]), exact(base.byDim[dim]), 0})
+		all = append(all, goalFigure{MetricMinimum, string(dim), float64(g.Minimums[dim]), exact(f.byDim[dim]), 0})
 	}
 	return all
 }
 
-// goalReasons holds the figures against the goals.
-//
-// A missed goal fails. One that the committed baseline missed too warns, "below
-// goal, as in the baseline": it never passes, and in nothing else does a baseline
-// make a verdict milder.
-func (d *sides) goalReasons() []Reason {
+func (t *goalFigure) met() bool    { return t.of.Low.Defined && t.of.Low.V >= t.goal-tiny }
+func (t *goalFigure) missed() bool { return !t.of.High.Defined || t.of.High.V < t.goal-tiny }
+
+// stochastic reports whether chance may explain what changed since the baseline.
+func (d *sides) stochastic() bool { return !d.deterministic && len(d.baseline) > 0 }
+
+// goalReasons judges the means over trials against the project's goals, but for recall's
+// beside a baseline, which is decided over all projects. p is that of goals met.
+func (d *sides) goalReasons(p float64) []Reason {
 	var reasons []Reason
-	for _, t := range d.goalFigures() {
-		if t.goal > 0 {
-			reasons = append(reasons, d.goalReason(t))
+	base := d.goals.figures(d.fBase)
+	for i, t := range d.goals.figures(d.fNow) {
+		if t.goal > 0 && !(t.metric == MetricRecall && d.stochastic()) {
+			reasons = append(reasons, d.goalReason(i, t, base[i].of, p))
 		}
 	}
 	return reasons
 }
 
-// goalReason judges one value. Of a baseline that hangs on reviews its low end stands in
-// the reason, as in its own record.
+// goalReason judges the i-th figure. One that depends on reviews has met its goal when its
+// lower bound reaches it, and missed it when its upper bound is below.
+func (d *sides) goalReason(i int, t goalFigure, base Span, p float64) Reason {
+	now := t.of.Low
+	if !t.met() {
+		now = t.of.High
+	}
+	if !t.met() && !t.missed() {
+		return d.reviewReason(t, base)
+	}
+	g := goalReason(t.metric, t.about, t.goal, now, base, len(d.baseline) > 0)
+	if g.Verdict != audit.Fail {
+		return g
+	}
+	switch {
+	case len(d.baseline) == 0 && d.goals.Shipped:
+		g.Verdict = audit.Warn
+		g.Text += fmt.Sprintf("; the goal is a default: state your own in fixtures/goals.md (| %s | >= ... |). No further trial decides it", strings.ToUpper(t.metric[:1])+t.metric[1:])
+	case d.stochastic():
+		d.byTrials(&g, i, p)
+	}
+	return g
+}
+
+// byTrials makes a missed goal that the baseline met a WARN, unless all of at least three
+// trials miss what all of three met, and chance does not explain that.
+func (d *sides) byTrials(g *Reason, i int, p float64) {
+	count := func(rs []*Result, is func(*goalFigure) bool) (n int) {
+		for _, r := range rs {
+			if is(&d.goals.figures(figuresOf([]*Result{r}, d.goals.asserted()))[i]) {
+				n++
+			}
+		}
+		return n
+	}
+	missed, met := count(d.now, (*goalFigure).missed), count(d.baseline, (*goalFigure).met)
+	switch {
+	case missed == len(d.now) && met == len(d.baseline) && min(missed, met) >= 3 && p <= 0.01:
+		return
+	case missed < len(d.now) || met < len(d.baseline):
+		g.Text += fmt.Sprintf(" in %d of %d trials, the baseline in %d of %d. No further trial decides it", len(d.now)-missed, len(d.now), met, len(d.baseline))
+	case min(missed, met) < 3:
+		g.Advice = &Advice{Trials: max(0, 3-missed), Baseline: max(0, 3-met), Project: d.name, May: true}
+		g.Text += ". " + g.Advice.String()
+	default:
+		g.Text += fmt.Sprintf("; chance may explain it (p %.2g %%). No further trial decides it", 100*p)
+	}
+	g.Verdict = audit.Warn
+}
+
+// metP returns the p of the exchange of runs for the number of goals that each trial
+// meets, recall's apart, over all projects; 1 where there is nothing to exchange. Of one
+// project, whose p at three trials a side is 5 % at least, it returns a fifth.
+func metP(all []*sides) float64 {
+	var samples []stat.Sample
+	for _, d := range all {
+		s := stat.Sample{Weight: 1}
+		for _, side := range []struct {
+			of   []*Result
+			to   *[]float64
+			most int
+		}{{d.now, &s.Now, stat.MaxNow}, {d.baseline, &s.Baseline, stat.MaxBaseline}} {
+			for _, r := range side.of[:min(len(side.of), side.most)] {
+				n := 0.0
+				for _, t := range d.goals.figures(figuresOf([]*Result{r}, d.goals.asserted())) {
+					if t.goal > 0 && t.metric != MetricRecall && t.met() {
+						n++
+					}
+				}
+				*side.to = append(*side.to, n)
+			}
+		}
+		samples = append(samples, s)
+	}
+	x, err := stat.ExchangeRuns(samples)
+	switch {
+	case err != nil:
+		return 1
+	case len(samples) == 1:
+		return x.P / 5
+	}
+	return x.P
+}
+
+// goal adds the goal for recall to the reason r, over the projects that state one: missed
+// beside a baseline that met it, FAIL where three standard errors and chance (p at most
+// 5 %) do not explain it, from three trials on below four projects.
+func (g *gate) goal(r *Reason, tested []stat.Project) {
+	var goal, now, was, weight float64
+	var stated []stat.Project
+	for i, d := range g.sides {
+		if d.goals.Recall > 0 && i < len(tested) {
+			p := tested[i]
+			n := float64(p.Entries)
+			w := math.Sqrt(n)
+			mean := func(x []float64) float64 { return average(x, func(v float64) float64 { return v }) }
+			goal, weight = goal+w*d.goals.Recall, weight+w
+			now, was = now+w*mean(p.Now)/n, was+w*mean(p.Baseline)/n
+			stated = append(stated, p)
+		}
+	}
+	if weight == 0 {
+		return
+	}
+	goal, now, was = goal/weight, now/weight, was/weight
+	r.Want = Of(goal)
+	if now >= goal-tiny {
+		return
+	}
+	if was < goal-tiny {
+		if r.Verdict == audit.Pass {
+			r.Code, r.Verdict = CodeGoal, audit.Warn
+		}
+		r.Text += fmt.Sprintf("; below the goal of %v, as in the baseline. No further trial decides that", r.Want)
+		return
+	}
+	x := g.recall
+	if now+3*stat.SENow(stated) < goal && x.P <= 0.05 && (len(g.sides) >= 4 || x.Stage >= 3) {
+		if r.Verdict != audit.Fail {
+			r.Code, r.Verdict, r.Advice = CodeGoal, audit.Fail, nil
+			r.Text = fmt.Sprintf("recall %v, was %v: below the goal of %v by more than 3 standard errors, and chance explains the drop in %.2g %% of cases only", r.Now, r.Baseline, r.Want, 100*x.P) + g.whose()
+		}
+		return
+	}
+	text := fmt.Sprintf("; the goal of %v is missed, and the baseline met it", r.Want)
+	if r.Verdict == audit.Pass {
+		r.Code, r.Verdict, r.Advice = CodeGoal, audit.Warn, g.nextStage(x.Stage)
+		if r.Advice != nil {
+			r.Advice.May = true
+		}
+		text += ", which chance explains. " + r.Advice.String()
+	}
+	r.Text += text
+}
+
+// goalReason judges one figure. With a baseline that missed the goal too it is a WARN.
 func goalReason(metric, about string, goal float64, now Value, base Span, hasBase bool) Reason {
 	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base.Low}
 	show := func(v Value) string { return Show(metric, v) }
@@ -73,87 +213,59 @@ func goalReason(metric, about string, goal float64, now Value, base Span, hasBas
 		g.Text += fmt.Sprintf("; at the baseline it lay between %s and %s", show(base.Low), show(base.High))
 	default:
 		g.Verdict = audit.Warn
-		g.Text += fmt.Sprintf(": below goal, as in the baseline (%s)", show(base.High))
+		g.Text += fmt.Sprintf(": below goal, as in the baseline (%s). No further trial decides it", show(base.High))
 	}
 	return g
 }
 
-// floors fails what is below half of its goal in recall, with or without what
-// chance gives, or in precision's high end: carpets of guesses reach no more.
-func (d *sides) floors() []Reason {
-	var reasons []Reason
-	below := func(what, metric string, now Value, goal float64) bool {
-		if goal == 0 || now.Defined && now.V >= goal/2-tiny {
-			return false
-		}
-		reasons = append(reasons, Reason{Code: CodeFloor, Verdict: audit.Fail, Metric: metric, Now: now, Want: Of(goal / 2),
-			Text: fmt.Sprintf("%s %v is below half of the goal of %v: no baseline makes up for that", what, now, Of(goal))})
-		return true
-	}
-	if !below("recall", MetricRecall, d.fNow.recall, d.goals.Recall) {
-		below("recall corrected for chance", MetricRecall, d.beyondChance(), d.goals.Recall)
-	}
-	below("precision", MetricPrecision, d.fNow.precision.High, d.goals.Precision)
-	return reasons
-}
-
-// beyondChance gives recall corrected for chance, (recall - c) / (1 - c) (J. Cohen,
-// Educational and Psychological Measurement 20 (1960) 37-46), where c is the 99th
-// percentile of chance: a report that covers much of a project finds much of it at
-// drawn places too. Where no chance level is known it is recall itself.
-func (d *sides) beyondChance() Value {
-	r, c := d.fNow.recall, d.fNow.p99
-	if !r.Defined || !c.Defined || c.V >= 1 {
-		return r
-	}
-	return Of((r.V - c.V) / (1 - c.V))
-}
-
-// methodology gives the verdict by the methodology's own words (its section 2).
-func (d *sides) methodology() audit.Verdict {
-	verdict := audit.Pass
-	worse := func(v audit.Verdict) { verdict = audit.Worst(verdict, v) }
-	for _, t := range d.goalFigures() {
+// methodology returns the verdict by the methodology's own words (its section 2), and the
+// clauses that are not met, the worst first.
+func (d *sides) methodology() (audit.Verdict, []string) {
+	var fails, warns []string
+	base := d.goals.figures(d.fBase)
+	for i, t := range d.goals.figures(d.fNow) {
 		if t.points == 0 {
 			continue
 		}
-		now, base := t.now.Low, t.base.Low
+		now, was := t.of.Low, base[i].of.Low
 		if t.goal > 0 && (!now.Defined || now.V < t.goal-tiny) {
-			worse(audit.Fail)
+			fails = append(fails, fmt.Sprintf("%s %s misses the goal of %s", t.metric, Show(t.metric, now), Show(t.metric, Of(t.goal))))
 		}
-		if len(d.baseline) > 0 && base.Defined && now.Defined {
-			switch points := t.points * (base.V - now.V); {
-			case points > failAbove+1e-7:
-				worse(audit.Fail)
-			case points >= noneBelow-1e-7:
-				worse(audit.Warn)
-			}
+		if len(d.baseline) == 0 || !was.Defined || !now.Defined {
+			continue
+		}
+		points := t.points * (was.V - now.V)
+		text := fmt.Sprintf("%s %s, was %s", t.metric, Show(t.metric, now), Show(t.metric, was))
+		switch {
+		case points > failAbove+1e-7:
+			fails = append(fails, text+" (more than 5 points less)")
+		case points >= noneBelow-1e-7:
+			warns = append(warns, text)
 		}
 	}
-	return verdict
+	switch {
+	case len(fails) > 0:
+		return audit.Fail, append(fails, warns...)
+	case len(warns) > 0:
+		return audit.Warn, warns
+	}
+	return audit.Pass, nil
 }
 
-// goalReason judges one figure. One that hangs on reviews has met its goal when its lower
-// bound reaches it, missed it when its upper bound is below, and is open else.
-func (d *sides) goalReason(t goalFigure) Reason {
-	metric, goal, now, base := t.metric, t.goal, t.now, t.base
-	switch {
-	case !now.Low.Defined || now.Low.V >= goal-tiny:
-		return goalReason(metric, t.about, goal, now.Low, base, len(d.baseline) > 0)
-	case now.High.V < goal-tiny:
-		return goalReason(metric, t.about, goal, now.High, base, len(d.baseline) > 0)
-	}
-	need := d.review(metric, goal)
+// reviewReason asks for the reviews that would show whether a goal is met.
+func (d *sides) reviewReason(t goalFigure, base Span) Reason {
+	now := t.of
+	need := d.review(t.metric, t.goal)
 	ask := fmt.Sprintf("review %d more of the findings that are not in the key", need.More)
 	if need.More == 0 {
-		ask = "no further review settles it, the rest is ruled arguable"
+		ask = "no further review decides it, the rest is ruled arguable"
 	}
-	if m := &d.now[0].Metrics; metric == MetricPrecision && len(d.now) == 1 && m.Precision95 != m.Precision {
+	if m := &d.now[0].Metrics; t.metric == MetricPrecision && len(d.now) == 1 && m.Precision95 != m.Precision {
 		ask += fmt.Sprintf("; by those reviewed in the drawn order %v (95 %%), which decides nothing", m.Precision95)
 	}
-	return Reason{Code: CodeReview, Verdict: audit.Warn, Metric: metric, Now: now.Low, Want: Of(goal), Baseline: base.Low,
+	return Reason{Code: CodeReview, Verdict: audit.Warn, Metric: t.metric, Now: now.Low, Want: Of(t.goal), Baseline: base.Low,
 		More: need.More, Findings: need.Findings,
-		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: %s", metric, now.Low, now.High, Of(goal), ask)}
+		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: %s", t.metric, now.Low, now.High, Of(t.goal), ask)}
 }
 
 // review asks for the reviews of a trial that would settle the goal; where each trial

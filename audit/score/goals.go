@@ -19,14 +19,20 @@ type Goals struct {
 	Minimums  map[audit.Dimension]int // credit by dimension
 	Literal   bool                    // the literal score is asserted, not ours
 	AtChance  bool                    `json:",omitempty"` // recall at chance warns, and does not fail
+	Shipped   bool                    `json:",omitempty"` // the user states none, and these are Assay's
+	// Methodology lets the methodology's own verdict decide, on its own score.
+	Methodology bool `json:",omitempty"`
 }
+
+// asserted reports whether the literal score is the one that is judged.
+func (g *Goals) asserted() bool { return g.Literal || g.Methodology }
 
 // GoalsFor gives the goals of one project: those of goals.md, with the project's
 // own recall and coverage goals, expected findings and minimums. Coverage is asked
 // for at most as far as the key holds dimensions.
 func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	goals := Goals{Recall: g.Recall, Precision: g.Precision, F1: g.F1, Coverage: g.Coverage,
-		Expected: p.Expected, Minimums: p.Minimums, AtChance: g.AtChance}
+		Expected: p.Expected, Minimums: p.Minimums, AtChance: g.AtChance, Methodology: g.Gate == "methodology"}
 	if p.RecallGoal > 0 {
 		goals.Recall = p.RecallGoal
 	}
@@ -57,22 +63,25 @@ type Code string
 
 // The codes of reasons.
 const (
-	CodeInvalid    Code = "invalid"         // a run that proves nothing
-	CodeUnanswered Code = "unanswered"      // too many trials without an answer, or none with one
-	CodeChance     Code = "chance"          // no better than the 99th percentile of chance
-	CodeFloor      Code = "floor"           // less than half of a goal, whatever the baseline says
-	CodeGoal       Code = "goal"            // a goal, met or missed; Metric says which
-	CodeReview     Code = "review"          // a goal that hangs on findings that nobody has reviewed
-	CodeDrop       Code = "drop"            // worse than the baseline, or as good
-	CodeUnsettled  Code = "not settled"     // a drop that these trials cannot settle
-	CodeStochastic Code = "not determinate" // called deterministic, and two runs differ
-	CodeEarlyEnds  Code = "early ends"      // runs that do not come to their end
-	CodeReplay     Code = "replay"          // a recording is scored otherwise than at its baseline
-	CodeCheck      Code = "check"           // a check of the smoke test
-	CodeMiss       Code = "miss"            // a planted flaw that was not found; a wrong answer under Strict
+	CodeInvalid     Code = "invalid"     // trials that do not count
+	CodeUnanswered  Code = "unanswered"  // too many trials without an answer, or none with one
+	CodeUnconfined  Code = "unconfined"  // the auditor ran outside of the sandbox
+	CodeChance      Code = "chance"      // no better than random placement
+	CodeGoal        Code = "goal"        // a goal, met or missed; Metric says which
+	CodeReview      Code = "review"      // a goal that depends on findings that nobody has reviewed
+	CodeDrop        Code = "drop"        // worse than the baseline, or no sign of it
+	CodePossible    Code = "possible"    // perhaps worse than the baseline
+	CodeWide        Code = "wide"        // no sign of a drop, but a large one is not excluded
+	CodeProvider    Code = "provider"    // a drop that the side run beside shares
+	CodeCost        Code = "cost"        // dearer or slower than the baseline
+	CodeMethodology Code = "methodology" // the methodology's own verdict
+	CodeStochastic  Code = "stochastic"  // called deterministic, but two trials differ
+	CodeReplay      Code = "replay"      // a recording is scored otherwise than at its baseline
+	CodeCheck       Code = "check"       // a check of the smoke test
+	CodeMiss        Code = "miss"        // a planted flaw that was not found; a wrong answer under Strict
 )
 
-// The metrics that reasons speak of.
+// The metrics that reasons are about.
 const (
 	MetricRecall      = "recall"
 	MetricPrecision   = "precision"
@@ -82,6 +91,9 @@ const (
 	MetricMinimum     = "minimum"
 	MetricBalanced    = "balanced accuracy"
 	MetricSpecificity = "specificity"
+	MetricFalse       = "false findings"
+	MetricCost        = "cost"
+	MetricTime        = "time"
 )
 
 // A Reason is one reason for a verdict, in words for people and in numbers for
@@ -92,25 +104,28 @@ type Reason struct {
 	Metric   string        `json:"metric,omitempty"`
 	About    string        `json:"about,omitempty"` // a dimension, an entry, a check
 	Now      Value         `json:"now,omitzero"`
-	Want     Value         `json:"want,omitzero"`     // the goal
-	Baseline Value         `json:"baseline,omitzero"` // the same figure there
-	More     int           `json:"more,omitempty"`    // trials or reviews that would settle it
-	// MoreBaseline are the trials that the baseline lacks; Beside says that More are
-	// trials of both sides beside each other, all of them anew.
-	MoreBaseline int    `json:"more_baseline,omitempty"`
-	Beside       bool   `json:"beside,omitempty"`
-	Findings     []int  `json:"findings,omitempty"` // to be reviewed: indices into the first trial's findings
-	Text         string `json:"text"`
+	Want     Value         `json:"want,omitzero"`      // the goal
+	Baseline Value         `json:"baseline,omitzero"`  // the same figure there
+	P        Value         `json:"p,omitzero"`         // share of exchanges that show as large a change
+	Excluded Value         `json:"excluded,omitzero"`  // a larger drop is excluded at 95 %
+	Advice   *Advice       `json:"advice,omitempty"`   // what would decide a WARN; nil where nothing would
+	More     int           `json:"more,omitempty"`     // reviews that would decide it
+	Findings []int         `json:"findings,omitempty"` // to be reviewed: indices into the first trial's findings
+	Text     string        `json:"text"`
 }
 
-// MoreTrials are the trials that settle what is not settled, or bring the next look, by this
-// side's being run alone; 0 where none do: where it is settled, after the last look, and where
-// only trials of both sides beside each other would do.
+// Compares reports whether the reason compares its metric with the baseline.
+func (g *Reason) Compares() bool { return g.Code == CodeDrop || g.P.Defined || g.Code == CodeWide }
+
+// Inconclusive reports whether more trials or projects would decide it.
+func (g *Reason) Inconclusive() bool { return g.Code == CodePossible || g.Code == CodeWide }
+
+// MoreTrials returns the trials of this side, of all projects, that would decide it.
 func (g *Reason) MoreTrials() int {
-	if g.Code != CodeUnsettled || g.Beside {
+	if g.Advice == nil || g.Advice.Project != "" {
 		return 0
 	}
-	return g.More
+	return g.Advice.Trials
 }
 
 // A Judgement is a verdict with its reasons, the gravest first. Reasons that pass
@@ -122,8 +137,11 @@ type Judgement struct {
 	// metrics more than five points below the baseline, or below its goal, is FAIL;
 	// one to five points is WARN. Empty where it says nothing (Smoke, Bench).
 	Methodology audit.Verdict `json:"methodology,omitempty"`
-	Lost        []EntryChange `json:"lost,omitempty"`   // entries or cases that earn less than at the baseline, most first
-	Gained      []EntryChange `json:"gained,omitempty"` // and more
+	Lost        []EntryChange `json:"lost,omitempty"`    // entries or cases that earn less than at the baseline, most first
+	Gained      []EntryChange `json:"gained,omitempty"`  // and more
+	Changed     []string      `json:"changed,omitempty"` // what of the auditor changed since the baseline
+
+	letter []string // clauses of the methodology that are not met
 }
 
 // An EntryChange is what an entry earned on average, or how often a case was
@@ -136,13 +154,22 @@ type EntryChange struct {
 
 var gravity = map[audit.Verdict]int{audit.Invalid: 0, audit.Fail: 1, audit.Warn: 2, audit.Pass: 3}
 
-func judgement(reasons []Reason) Judgement {
+func judgement(reasons []Reason) (j Judgement) {
+	j.set(reasons)
+	return j
+}
+
+func (j *Judgement) set(reasons []Reason) {
 	verdicts := make([]audit.Verdict, len(reasons))
 	for i, g := range reasons {
 		verdicts[i] = g.Verdict
 	}
+	sortReasons(reasons)
+	j.Verdict, j.Reasons = audit.Worst(verdicts...), reasons
+}
+
+func sortReasons(reasons []Reason) {
 	slices.SortStableFunc(reasons, func(a, b Reason) int { return gravity[a.Verdict] - gravity[b.Verdict] })
-	return Judgement{Verdict: audit.Worst(verdicts...), Reasons: reasons}
 }
 
 // changes gives those of all whose mean changed, by how much, then by name.

@@ -4,42 +4,30 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/audit"
-	"assay/internal/stat"
 )
 
 // Rules are how trials are judged.
 type Rules struct {
 	Deterministic bool // the auditor's output for the same input is always the same
-	Strict        bool // what is not settled fails, and in Bench every wrong answer
-	Beside        bool // both sides ran beside each other: no day lies between them
-}
-
-// open is the verdict on what is not settled.
-func (r Rules) open() audit.Verdict {
-	if r.Strict {
-		return audit.Fail
-	}
-	return audit.Warn
-}
-
-// plan is the gate's, declared beforehand (docs/gate.md).
-func (r Rules) plan() stat.Plan {
-	p := stat.DefaultPlan()
-	p.Beside = r.Beside
-	return p
+	Strict        bool // a possible drop fails, and what keeps trials from counting; in Bench every wrong answer
+	Concurrency   int  // audits that run at a time, for the minutes of an [Advice]; 0 is 1
 }
 
 // A Subject is one project with the trials of both sides.
 type Subject struct {
+	Name     string // of the project; that of its first result by default
 	Goals    Goals
 	Now      []Trial
-	Baseline []Trial // empty: there is none
+	Baseline []Trial  // empty: there is none
+	Beside   []Trial  // of another side that ran beside Now, with -beside; it decides where it can
+	Changed  []string // what of the auditor changed since the baseline
 }
 
 // Judge judges an auditor on one project. It returns an error, a *[MismatchError]
-// among them, where the trials cannot be compared. No trial at all is INVALID.
+// among them, where the trials cannot be compared. No valid trial at all is INVALID.
 func Judge(s Subject, rules Rules) (Judgement, error) {
 	suite, err := JudgeSuite([]Subject{s}, rules)
 	if err != nil {
@@ -50,61 +38,74 @@ func Judge(s Subject, rules Rules) (Judgement, error) {
 
 // A Suite is the judgement over several projects.
 type Suite struct {
-	Verdict  audit.Verdict `json:"verdict"` // the gravest
-	Pool     []Reason      `json:"pool"`    // what holds for all projects together
+	Verdict  audit.Verdict `json:"verdict"`           // the gravest
+	Reasons  []Reason      `json:"reasons,omitempty"` // of all projects together, the gravest first; those of a single one are its own
 	Projects []Judgement   `json:"projects"`
-	Recall   Value         `json:"recall"`   // over the entries of all projects, as the mean of the trials
-	Baseline Value         `json:"baseline"` // the same there; undefined where a project has none
+	Recall   Value         `json:"recall"`            // over the entries of all projects, as the mean of the trials
+	Baseline Value         `json:"baseline"`          // the same there; undefined where a project has none
+	Confirm  []string      `json:"confirm,omitempty"` // collapsed projects of which a second trial should follow at once
 }
 
-// JudgeSuite judges an auditor on several projects. For a stochastic auditor the
-// drop in recall is settled over all projects pooled, and alone in each project
-// with entries enough; for the pool, projects that have both sides count. A rise of
-// early ends is settled over all projects.
+// JudgeSuite judges an auditor on several projects. Whether recall, false findings, cost
+// and time got worse is decided over all of them (package stat), and so is the goal for
+// recall; other goals are each project's own. Trials that are invalid stay out, and so
+// does a project without a valid trial on a side.
 func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
-	sides := make([]sides, len(subjects))
+	all := make([]sides, len(subjects))
+	valid := 0
 	for i := range subjects {
 		var err error
-		if sides[i], err = newSides(&subjects[i], rules); err != nil {
+		if all[i], err = newSides(&subjects[i], rules); err != nil {
 			return Suite{}, err
 		}
-	}
-	parts, err := gateOf(sides, rules.plan())
-	if err != nil {
-		return Suite{}, err
+		valid += len(all[i].now)
 	}
 	var suite Suite
-	for i := range sides {
-		suite.Projects = append(suite.Projects, sides[i].judge(partOf(parts, &sides[i]), rules))
+	g := gate{sides: inGate(all), all: all, rules: rules}
+	p := metP(g.sides)
+	for i := range all {
+		suite.Projects = append(suite.Projects, all[i].judge(valid > 0, p, rules))
 	}
-	if len(parts) > 1 {
-		g := poolReason(&parts[0], rules)
-		g.Text += doubts(&parts[0])
-		suite.Pool = append(suite.Pool, g)
-	}
-	if !rules.Deterministic {
-		g, some, err := earlyReason(subjects, rules)
+	if valid > 0 {
+		reasons, err := g.reasons()
 		if err != nil {
 			return Suite{}, err
 		}
-		if some {
-			suite.Pool = append(suite.Pool, g)
+		suite.Confirm = g.recall.Confirm
+		if suite.Reasons = reasons; len(all) == 1 {
+			j := &suite.Projects[0]
+			j.set(append(reasons, j.Reasons...))
+			suite.Reasons = nil
+		} else {
+			for i := range all {
+				g.share(&all[i], &suite.Projects[i])
+			}
 		}
 	}
 	var verdicts []audit.Verdict
-	for _, j := range suite.Projects {
+	for i := range suite.Projects {
+		j := &suite.Projects[i]
+		if d := &all[i]; d.goals.Methodology && len(d.now) > 0 {
+			j.byMethodology(len(d.baseline) > 0)
+		}
 		verdicts = append(verdicts, j.Verdict)
 	}
-	for _, g := range suite.Pool {
+	sortReasons(suite.Reasons)
+	for i := range suite.Reasons {
+		g := &suite.Reasons[i]
+		if all[0].goals.Methodology {
+			g.Verdict = audit.Pass // shown, and decides nothing
+		}
 		verdicts = append(verdicts, g.Verdict)
 	}
 	suite.Verdict = audit.Worst(verdicts...)
-	suite.pool(sides)
+	suite.Recall, suite.Baseline = pooled(all)
 	return suite, nil
 }
 
-func (s *Suite) pool(all []sides) {
-	var now, base, entries float64
+// pooled returns the recall over the entries of all projects, now and at the baseline.
+func pooled(all []sides) (now, baseline Value) {
+	var is, was, entries float64
 	both := true
 	for i := range all {
 		d := &all[i]
@@ -113,117 +114,124 @@ func (s *Suite) pool(all []sides) {
 		}
 		n := float64(len(d.now[0].Known))
 		entries += n
-		now += n * d.fNow.recall.V
-		base += n * d.fBase.recall.V
+		is += n * d.fNow.recall.V
+		was += n * d.fBase.recall.V
 		both = both && d.fBase.recall.Defined
 	}
-	s.Recall = Ratio(now, entries)
 	if both {
-		s.Baseline = Ratio(base, entries)
+		baseline = Ratio(was, entries)
 	}
+	return Ratio(is, entries), baseline
 }
 
+// sides are the valid trials of one project.
 type sides struct {
+	name          string
 	goals         Goals
 	now, baseline []*Result
+	trials        [2][]Trial // the same, with what they cost: now, baseline
+	beside        *sides     // with the trials that ran beside as its baseline; nil without
 	invalid       []string
+	planned       int
+	unconfined    string
+	changed       []string
 	deterministic bool
 	claimed       bool // called deterministic
 	fNow, fBase   *figures
 }
 
 func newSides(s *Subject, rules Rules) (sides, error) {
-	d := sides{goals: s.Goals, claimed: rules.Deterministic}
+	d := sides{name: s.Name, goals: s.Goals, claimed: rules.Deterministic, planned: len(s.Now), changed: s.Changed}
 	for _, t := range s.Now {
 		if t.Invalid != "" {
 			d.invalid = append(d.invalid, t.Invalid)
 			continue
 		}
-		d.now = append(d.now, t.Result)
+		d.unconfined = cmp.Or(d.unconfined, t.Unconfined)
+		d.now, d.trials[0] = append(d.now, t.Result), append(d.trials[0], t)
 	}
-	for _, t := range s.Baseline {
-		if t.Invalid == "" {
-			d.baseline = append(d.baseline, t.Result)
+	stored, ran := valid(s.Baseline), valid(s.Beside)
+	if len(ran) > 0 {
+		with := *s
+		with.Baseline, with.Beside = ran, nil
+		beside, err := newSides(&with, rules)
+		if err != nil {
+			return d, err
 		}
+		d.beside = &beside
+		if len(stored) == 0 {
+			stored = ran
+		}
+	}
+	d.trials[1] = stored
+	for _, t := range stored {
+		d.baseline = append(d.baseline, t.Result)
 	}
 	if err := checkComparable(slices.Concat(d.now, d.baseline)); err != nil {
 		return d, err
 	}
-	d.fNow = figuresOf(d.now, s.Goals.Literal)
-	d.fBase = figuresOf(d.baseline, s.Goals.Literal)
+	if len(d.now) > 0 {
+		d.name = cmp.Or(d.name, d.now[0].Project)
+	}
+	d.name = cmp.Or(d.name, "project")
+	d.fNow, d.fBase = figuresOf(d.now, s.Goals.asserted()), figuresOf(d.baseline, s.Goals.asserted())
 	d.deterministic = rules.Deterministic && len(d.now) > 0 && allAgree(d.now) &&
 		(len(d.baseline) == 0 || allAgree(d.baseline))
 	return d, nil
 }
 
-// doubts gives what a part leaves out or waits for, to follow its reason's text.
-func doubts(part *stat.Part) string {
-	text := ""
-	for _, w := range part.Warnings {
-		text += " (" + w + ")"
-	}
-	return text
+func valid(ts []Trial) []Trial {
+	return slices.DeleteFunc(slices.Clone(ts), func(t Trial) bool { return t.Invalid != "" })
 }
 
-// gateOf runs the stochastic gate over the projects that take part; no parts where
-// none does.
-func gateOf(all []sides, plan stat.Plan) ([]stat.Part, error) {
-	var entries []stat.Item
+// inGate returns the projects that take part in the gate: stochastic, with a trial on
+// both sides.
+func inGate(all []sides) (out []*sides) {
 	for i := range all {
-		d := &all[i]
-		if d.deterministic || len(d.invalid) > 0 || len(d.now) == 0 || len(d.baseline) == 0 {
-			continue
-		}
-		entries = append(entries, items(d.name(), d.now, d.baseline, d.goals.Literal)...)
-	}
-	if len(entries) == 0 {
-		return nil, nil
-	}
-	parts, err := stat.GateRecall(entries, plan)
-	if err != nil {
-		return nil, fmt.Errorf("the gate: %w", err)
-	}
-	return parts, nil
-}
-
-func (d *sides) name() string { return cmp.Or(d.now[0].Project, "project") }
-
-func partOf(parts []stat.Part, d *sides) *stat.Part {
-	for i := range parts {
-		if len(d.now) > 0 && parts[i].Name == d.name() {
-			return &parts[i]
+		if d := &all[i]; !d.deterministic && len(d.now) > 0 && len(d.baseline) > 0 {
+			out = append(out, d)
 		}
 	}
-	return nil
+	return out
 }
 
-func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
+// judge judges what is a project's own. some reports whether any project has a valid
+// trial; metP is that of goals met.
+func (d *sides) judge(some bool, metP float64, rules Rules) Judgement {
+	if len(d.now) == 0 {
+		g := Reason{Code: CodeInvalid, Verdict: audit.Invalid, Text: "no trial was run"}
+		if len(d.invalid) > 0 {
+			g.Text = "no trial counts: " + d.invalid[0]
+		}
+		if some { // the others are judged without it
+			g.Verdict, g.Text = rules.possible(), g.Text+"; the project is left out"
+		}
+		return judgement([]Reason{g})
+	}
 	var reasons []Reason
-	for _, why := range d.invalid {
-		reasons = append(reasons, Reason{Code: CodeInvalid, Verdict: audit.Invalid, Text: "the run proves nothing: " + why})
+	if n := len(d.invalid); n > 0 {
+		reasons = append(reasons, Reason{Code: CodeInvalid, Verdict: rules.possible(),
+			Text: fmt.Sprintf("%d of %d trials do not count: %s", n, d.planned, d.invalid[0])})
 	}
-	if len(d.now) == 0 && len(d.invalid) == 0 {
-		reasons = append(reasons, Reason{Code: CodeInvalid, Verdict: audit.Invalid, Text: "no trial was run"})
-	}
-	if len(reasons) > 0 {
-		return judgement(reasons)
+	if d.unconfined != "" {
+		reasons = append(reasons, Reason{Code: CodeUnconfined, Verdict: rules.possible(), Text: "the auditor ran unconfined: " + d.unconfined})
 	}
 	if d.claimed && !d.deterministic {
 		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
-			Text: "the auditor is called deterministic, and runs on the same input differ: judged as stochastic"})
+			Text: "the auditor is called deterministic, but trials on the same input differ; it is judged as stochastic. No further trial decides this: correct its kind in fixtures/auditors.md"})
 	}
-	if g, ok := d.chance(); ok {
-		reasons = append(reasons, g)
+	if reasons = append(reasons, d.goalReasons(metP)...); len(reasons) == 0 && len(d.baseline) == 0 {
+		reasons = append(reasons, Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricRecall, Now: d.fNow.recall,
+			Text: fmt.Sprintf("recall %v; no goal is stated, and there is no baseline", d.fNow.recall)})
 	}
-	reasons = append(reasons, d.goalReasons()...)
-	reasons = append(reasons, d.floors()...)
-	if len(d.baseline) > 0 {
-		reasons = append(reasons, d.dropReasons(part, rules)...)
+	if d.deterministic && len(d.baseline) > 0 {
+		reasons = append(reasons, d.deterministicReasons()...)
 	}
 	j := judgement(reasons)
-	j.Methodology = d.methodology()
+	j.Methodology, j.letter = d.methodology()
+	j.Changed = d.changed
 	if len(d.baseline) > 0 {
-		base, now := Credits(d.baseline, d.goals.Literal), Credits(d.now, d.goals.Literal)
+		base, now := Credits(d.baseline, d.goals.asserted()), Credits(d.now, d.goals.asserted())
 		var all []EntryChange
 		for _, k := range d.now[0].Known {
 			all = append(all, EntryChange{k.ID, mean(base[k.ID], Of).V, mean(now[k.ID], Of).V})
@@ -233,53 +241,25 @@ func (d *sides) judge(part *stat.Part, rules Rules) Judgement {
 	return j
 }
 
-// chance holds recall against what the same findings reach at drawn places. A
-// recall of nothing is no better than chance, whatever chance is.
-func (d *sides) chance() (Reason, bool) {
-	f := d.fNow
-	nothing := f.recall.Defined && f.recall.V == 0
-	if !f.p99.Defined && !nothing {
-		return Reason{}, false
+// possible is the verdict on what may be the auditor's fault.
+func (r Rules) possible() audit.Verdict {
+	if r.Strict {
+		return audit.Fail
 	}
-	g := Reason{Code: CodeChance, Verdict: audit.Pass, Metric: MetricRecall, Now: f.recall, Want: f.p99,
-		Text: fmt.Sprintf("recall %v; by chance 99 %% of rounds reach at most %v", f.recall, f.p99)}
-	if !nothing && f.recall.V >= f.p99.V-tiny {
-		return g, true
-	}
-	g.Verdict = audit.Fail
-	if d.goals.AtChance {
-		g.Verdict = audit.Warn
-	}
-	g.Text = fmt.Sprintf("recall %v is below the 99th percentile of chance, %v: the same findings at drawn places do as well", f.recall, f.p99)
-	if nothing {
-		g.Text = "nothing of the key was found: chance does no worse" + unusable(d.now)
-	}
-	return g, true
+	return audit.Warn
 }
 
-// unusable tells what keeps most of the findings from being anything, so that paths of
-// another root do not look like a tool that finds nothing.
-func unusable(rs []*Result) string {
-	for _, what := range []Disposition{MissingPath, PastEnd, NoCWE} {
-		count, all := 0, 0
-		for _, r := range rs {
-			count += r.Dispositions[what]
-			all += len(r.Findings)
-		}
-		if 2*count > all {
-			return fmt.Sprintf("; %d of %d findings are %q%s", count, all, what, firstDetail(rs, what))
+// byMethodology lets the methodology's own verdict decide, with its worst clause first.
+func (j *Judgement) byMethodology(hasBase bool) {
+	for i := range j.Reasons {
+		j.Reasons[i].Verdict = audit.Pass
+	}
+	text := "by the methodology's own words: " + strings.Join(j.letter, "; ")
+	if len(j.letter) == 0 {
+		text = "by the methodology's own words all goals are met"
+		if hasBase {
+			text += " and nothing dropped by 1 point"
 		}
 	}
-	return ""
-}
-
-func firstDetail(rs []*Result, what Disposition) string {
-	for _, r := range rs {
-		for i := range r.Findings {
-			if f := &r.Findings[i]; f.Disposition == what && f.Match.Detail != "" {
-				return ", the first: " + f.Match.Detail
-			}
-		}
-	}
-	return ""
+	j.set(append([]Reason{{Code: CodeMethodology, Verdict: j.Methodology, Text: text}}, j.Reasons...))
 }

@@ -208,16 +208,20 @@ func TestNoReportWithoutTheKeyComesNear(t *testing.T) {
 				require.NoError(t, err)
 				m := r.Metrics
 				t.Logf("%6d findings: recall %5.1f %%, precision at most %5.1f %%: %s", len(fs), 100*m.Recall.V, 100*m.Precision.High.V, a.name)
-				if m.Recall.V >= goals.Recall/2 && m.Precision.High.V >= goals.Precision/2 { // then its chance level settles it
+				if m.Recall.V >= goals.Recall/2 && m.Precision.High.V >= goals.Precision/2 { // then its chance level decides
 					r, err = score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims})
 					require.NoError(t, err)
 				}
 				now := []score.Trial{{Result: r}, {Result: r}, {Result: r}}
 				for _, baseline := range [][]score.Trial{nil, now} {
-					for _, rules := range []score.Rules{{}, {Deterministic: true}, {Beside: true}} {
+					for _, rules := range []score.Rules{{}, {Deterministic: true}} {
 						j, err := score.Judge(score.Subject{Goals: goals, Now: now, Baseline: baseline}, rules)
 						require.NoError(t, err)
-						require.Equal(t, audit.Fail, j.Verdict, "%s, %d trials of a baseline: recall %v, precision %v", a.name, len(baseline), m.Recall, m.Precision)
+						want := []audit.Verdict{audit.Fail}
+						if baseline != nil { // as poor as it was
+							want = append(want, audit.Warn)
+						}
+						require.Contains(t, want, j.Verdict, "%s, %d trials of a baseline: recall %v, precision %v", a.name, len(baseline), m.Recall, m.Precision)
 					}
 				}
 				if len(p.Known) >= 100 { // on a small key luck weighs more: the verdict alone holds

@@ -10,7 +10,7 @@ import (
 )
 
 // An auditor that misses goals exactly as its baseline did warns: below goal, as in
-// the baseline. Where it then falls, or has less than half of a goal, it fails.
+// the baseline. Where it then falls it fails.
 func TestBelowGoalAsInTheBaseline(t *testing.T) {
 	p := target()
 	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:3*len(p.Known)/5], Dimensions: realDimensions(t), Rounds: -1})
@@ -28,11 +28,10 @@ func TestBelowGoalAsInTheBaseline(t *testing.T) {
 	require.NoError(t, err)
 	j, err = score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: half}}, Baseline: same}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
-	require.Equal(t, audit.Fail, j.Verdict, "it fell, below half of the goal too")
-	require.Equal(t, audit.Fail, reason(t, j, score.CodeFloor, score.MetricRecall).Verdict)
+	require.Equal(t, audit.Fail, j.Verdict)
 }
 
-// An auditor that finds nothing fails, whatever its baseline found.
+// An auditor that finds nothing never passes, whatever its baseline found.
 func TestNothingFoundAsAtTheBaseline(t *testing.T) {
 	r, err := score.Score(score.Input{Project: target(), Dimensions: realDimensions(t)})
 	require.NoError(t, err)
@@ -43,5 +42,5 @@ func TestNothingFoundAsAtTheBaseline(t *testing.T) {
 	require.Equal(t, audit.Fail, j.Verdict)
 	j, err = score.Judge(score.Subject{Goals: goals, Now: none, Baseline: none}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
-	require.Equal(t, audit.Fail, j.Verdict)
+	require.Equal(t, audit.Warn, j.Verdict)
 }

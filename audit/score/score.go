@@ -27,6 +27,7 @@ type Result struct {
 	Project      string              `json:"project"`
 	KeyHash      string              `json:"key_hash,omitempty"`
 	Reviews      int                 `json:"reviews,omitempty"` // rulings that were at hand
+	Whole        bool                `json:"whole,omitempty"`   // the key holds all that is wrong: other findings are false
 	Findings     []Scored            `json:"findings"`          // in the order of the input
 	Known        []KnownResult       `json:"known"`             // in the order of the key
 	Dispositions map[Disposition]int `json:"dispositions"`      // sums to the findings
@@ -55,7 +56,7 @@ func Score(in Input) (*Result, error) {
 	}
 	s := &scorer{in: &in, key: k, took: make([]*claim, len(p.Known)), hit: make([]bool, len(p.Decoys)),
 		result: &Result{
-			Version: Version, Taxonomy: cwe.Version(), Project: p.Name, KeyHash: p.KeyHash, Reviews: len(p.Reviews),
+			Version: Version, Taxonomy: cwe.Version(), Project: p.Name, KeyHash: p.KeyHash, Reviews: len(p.Reviews), Whole: p.Planted,
 			Findings: make([]Scored, len(in.Findings)), Known: make([]KnownResult, len(p.Known)),
 			Dispositions: map[Disposition]int{},
 		}}

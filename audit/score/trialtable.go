@@ -91,3 +91,14 @@ func (r *trialTable) lineUp(answers []Answer) map[string]*caseTrials {
 	}
 	return r.cases
 }
+
+// lineUpWrong is lineUp with 0 for what was asked and not answered.
+func (r *trialTable) lineUpWrong(answers []Answer) map[string]*caseTrials {
+	r.lineUp(answers)
+	for i := range answers {
+		if a := &answers[i]; math.IsNaN(right(a.Outcome)) && a.Outcome != audit.OutcomeSkipped {
+			r.of(a.Case).values[a.Trial] = 0
+		}
+	}
+	return r.cases
+}

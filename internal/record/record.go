@@ -77,7 +77,7 @@ type Trial struct {
 func ScoreTrials(ts []Trial) []score.Trial {
 	out := make([]score.Trial, len(ts))
 	for i, t := range ts {
-		out[i] = score.Trial{Invalid: t.Invalid, Result: t.Result, Runs: t.Runs, EarlyEnds: t.EarlyEnds}
+		out[i] = score.Trial{Invalid: t.Invalid, Result: t.Result, USD: t.Usage.USD, Seconds: t.Seconds}
 	}
 	return out
 }

@@ -217,7 +217,7 @@ func baselineOf(v *VariantResults, base *record.BenchBaseline) (*VariantResults,
 func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 	for i := range j.Reasons {
 		g := &j.Reasons[i]
-		if g.Metric != metric || g.Code != score.CodeDrop && g.Code != score.CodeUnsettled || !g.Baseline.Defined || !g.Now.Defined {
+		if g.Metric != metric || !g.Compares() || !g.Baseline.Defined || !g.Now.Defined {
 			continue
 		}
 		by := 100 * (g.Baseline.V - g.Now.V)
@@ -239,7 +239,7 @@ func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 		switch {
 		case g.MoreTrials() > 0:
 			s += fmt.Sprintf(", not settled: %d more trials", g.MoreTrials())
-		case g.Code == score.CodeUnsettled:
+		case g.Inconclusive():
 			s += ", not settled"
 		case g.Verdict == audit.Fail:
 			s += ", settled"

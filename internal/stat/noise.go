@@ -47,6 +47,17 @@ func (p Project) Sigma() float64 {
 // SE returns the standard error of the drop by the noise table.
 func SE(projects []Project) float64 { return seOf(projects, 0, 0) }
 
+// SENow returns the standard error of the new side's recall.
+func SENow(projects []Project) float64 {
+	variance, weight := 0.0, 0.0
+	for _, p := range projects {
+		n := float64(p.Entries)
+		variance += n * p.Sigma() * p.Sigma() / float64(len(p.Now))
+		weight += math.Sqrt(n)
+	}
+	return math.Sqrt(variance) / weight
+}
+
 // seOf takes b baseline and m new trials, or with 0 those that are there.
 func seOf(projects []Project, b, m int) float64 {
 	variance, weight := 0.0, 0.0

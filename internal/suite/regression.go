@@ -351,7 +351,7 @@ func (r *regression) judge(t T) {
 			h.tell(t, suite.Projects[i])
 		}
 		r.tellWhole(name, &suite, hs)
-		for _, g := range suite.Pool {
+		for _, g := range suite.Reasons {
 			if g.Verdict == audit.Fail {
 				t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
 			}
@@ -365,25 +365,20 @@ func judgeTogether(hs []*evaluation) (score.Suite, error) {
 		subjects = append(subjects, h.subject())
 	}
 	h := hs[0]
-	rules := score.Rules{Deterministic: h.deterministic(h.candidate.name), Strict: h.env.cfg.Strict, Beside: h.beside != nil}
-	if rules.Beside {
+	rules := score.Rules{Deterministic: h.deterministic(h.candidate.name), Strict: h.env.cfg.Strict, Concurrency: h.env.cfg.Concurrency}
+	if h.beside != nil {
 		rules.Deterministic = rules.Deterministic && h.deterministic(h.beside.candidate.name)
 	}
 	return score.JudgeSuite(subjects, rules)
 }
 
-// subject leaves no comparison where a trial of the old auditor proves nothing.
 func (h *evaluation) subject() score.Subject {
 	s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.now.Trials)}
 	if h.baseline != nil {
 		s.Baseline = record.ScoreTrials(h.baseline.Trials)
 	}
 	if h.beside != nil {
-		for _, t := range s.Baseline {
-			if t.Invalid != "" {
-				s.Now = append(s.Now, score.Trial{Invalid: h.beside.candidate.name + ", beside it: " + t.Invalid})
-			}
-		}
+		s.Baseline, s.Beside = nil, s.Baseline
 	}
 	return s
 }

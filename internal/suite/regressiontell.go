@@ -110,8 +110,8 @@ func (r *regression) tellWhole(name string, suite *score.Suite, hs []*evaluation
 		l.since = since{score.Show(score.MetricRecall, suite.Baseline), points(suite.Baseline, suite.Recall)}
 	}
 	var causes []string
-	for i := range suite.Pool {
-		g := &suite.Pool[i]
+	for i := range suite.Reasons {
+		g := &suite.Reasons[i]
 		if g.Verdict != audit.Pass {
 			causes = append(causes, g.Text)
 		}

@@ -110,10 +110,10 @@ func TestTheChangeSaysWhatSettlesIt(t *testing.T) {
 		want string
 		g    score.Reason
 	}{
-		{"-8.9, settled", score.Reason{Code: score.CodeDrop, Verdict: audit.Fail}},
-		{"-8.9, 2 more trials", score.Reason{Code: score.CodeUnsettled, Verdict: audit.Warn, More: 2}},
-		{"-8.9, not settled", score.Reason{Code: score.CodeUnsettled, Verdict: audit.Warn}},
-		{"-8.9, not settled", score.Reason{Code: score.CodeUnsettled, Verdict: audit.Warn, More: 3, Beside: true}},
+		{"-8.9, significant", score.Reason{Code: score.CodeDrop, Verdict: audit.Fail}},
+		{"-8.9, 2 more trials", score.Reason{Code: score.CodePossible, Verdict: audit.Warn, Advice: &score.Advice{Trials: 2}}},
+		{"-8.9, inconclusive", score.Reason{Code: score.CodePossible, Verdict: audit.Warn}},
+		{"-8.9, inconclusive", score.Reason{Code: score.CodeWide, Verdict: audit.Warn, Advice: &score.Advice{Trials: 3, Project: "a"}}},
 		{"-8.9", score.Reason{Code: score.CodeDrop, Verdict: audit.Pass}},
 	} {
 		want, g := c.want, c.g

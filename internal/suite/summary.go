@@ -50,7 +50,7 @@ func sinceBaseline(metric string, reasons []score.Reason) (now score.Value, s si
 			continue
 		}
 		now = g.Now
-		if g.Code != score.CodeDrop && g.Code != score.CodeUnsettled {
+		if !g.Compares() {
 			continue
 		}
 		s.baseline = score.Show(metric, g.Baseline)
@@ -61,10 +61,10 @@ func sinceBaseline(metric string, reasons []score.Reason) (now score.Value, s si
 		switch {
 		case g.MoreTrials() > 0:
 			s.change += fmt.Sprintf(", %d more trials", g.MoreTrials())
-		case g.Code == score.CodeUnsettled:
-			s.change += ", not settled"
+		case g.Inconclusive():
+			s.change += ", inconclusive"
 		case g.Verdict == audit.Fail:
-			s.change += ", settled"
+			s.change += ", significant"
 		}
 		return now, s
 	}
