@@ -101,6 +101,7 @@ func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
 type Trial struct {
 	Result       *Result
 	Invalid      string  // why the trial does not count; then Result is not looked at
+	Skipped      bool    // it was never begun: a run with such a trial is not complete
 	Unconfined   string  // what the auditor was not kept from
 	USD, Seconds float64 // 0 where unknown
 }

@@ -52,19 +52,20 @@ type Suite struct {
 // does a project without a valid trial on a side.
 func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 	all := make([]sides, len(subjects))
-	valid := 0
+	valid, compared := 0, false
 	for i := range subjects {
 		var err error
 		if all[i], err = newSides(&subjects[i], rules); err != nil {
 			return Suite{}, err
 		}
 		valid += len(all[i].now)
+		compared = compared || len(all[i].baseline) > 0
 	}
 	var suite Suite
 	g := gate{sides: inGate(all), all: all, rules: rules}
 	p := metP(g.sides)
 	for i := range all {
-		suite.Projects = append(suite.Projects, all[i].judge(valid > 0, p, rules))
+		suite.Projects = append(suite.Projects, all[i].judge(valid > 0, compared, p, rules))
 	}
 	if valid > 0 {
 		reasons, err := g.reasons()
@@ -133,6 +134,8 @@ type sides struct {
 	beside        *sides     // with the trials that ran beside as its baseline; nil without
 	invalid       []string
 	planned       int
+	skipped       int
+	other         string // why no trial of the other side counts
 	unconfined    string
 	changed       []string
 	deterministic bool
@@ -143,6 +146,9 @@ type sides struct {
 func newSides(s *Subject, rules Rules) (sides, error) {
 	d := sides{name: s.Name, goals: s.Goals, claimed: rules.Deterministic, planned: len(s.Now), changed: s.Changed}
 	for _, t := range s.Now {
+		if t.Skipped {
+			d.skipped++
+		}
 		if t.Invalid != "" {
 			d.invalid = append(d.invalid, t.Invalid)
 			continue
@@ -162,6 +168,9 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 		if len(stored) == 0 {
 			stored = ran
 		}
+	}
+	if other := slices.Concat(s.Beside, s.Baseline); len(stored) == 0 && len(other) > 0 {
+		d.other = other[0].Invalid
 	}
 	d.trials[1] = stored
 	for _, t := range stored {
@@ -195,9 +204,13 @@ func inGate(all []sides) (out []*sides) {
 	return out
 }
 
-// judge judges what is a project's own. some reports whether any project has a valid
-// trial; metP is that of goals met.
-func (d *sides) judge(some bool, metP float64, rules Rules) Judgement {
+// judge judges what is a project's own. some and compared report whether any project has
+// a valid trial, and one on the other side; metP is the p of goals met.
+func (d *sides) judge(some, compared bool, metP float64, rules Rules) Judgement {
+	if d.skipped > 0 {
+		return judgement([]Reason{{Code: CodeInvalid, Verdict: audit.Invalid,
+			Text: fmt.Sprintf("the run is not complete, %d of %d trials did not begin: %s", d.skipped, d.planned, d.invalid[0])}})
+	}
 	if len(d.now) == 0 {
 		g := Reason{Code: CodeInvalid, Verdict: audit.Invalid, Text: "no trial was run"}
 		if len(d.invalid) > 0 {
@@ -212,6 +225,13 @@ func (d *sides) judge(some bool, metP float64, rules Rules) Judgement {
 	if n := len(d.invalid); n > 0 {
 		reasons = append(reasons, Reason{Code: CodeInvalid, Verdict: rules.possible(),
 			Text: fmt.Sprintf("%d of %d trials do not count: %s", n, d.planned, d.invalid[0])})
+	}
+	if d.other != "" {
+		g := Reason{Code: CodeInvalid, Verdict: rules.possible(), Text: "it is compared with nothing, since no trial of the other side counts: " + d.other}
+		if !compared {
+			g.Verdict = audit.Invalid
+		}
+		reasons = append(reasons, g)
 	}
 	if d.unconfined != "" {
 		reasons = append(reasons, Reason{Code: CodeUnconfined, Verdict: rules.possible(), Text: "the auditor ran unconfined: " + d.unconfined})

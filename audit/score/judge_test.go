@@ -351,3 +351,14 @@ func TestMissedPrecisionTellsTheBaselineAsItWas(t *testing.T) {
 		}
 	}
 }
+
+func TestIncompleteRunsAreInvalid(t *testing.T) {
+	p := hundred(20)
+	j, err := score.Judge(score.Subject{Now: []score.Trial{found(t, p, 20, 0), {Invalid: "not begun: the budget is used up", Skipped: true}}}, score.Rules{})
+	require.NoError(t, err)
+	require.Equal(t, audit.Invalid, j.Verdict)
+	j, err = score.Judge(score.Subject{Now: []score.Trial{found(t, p, 20, 0)}, Beside: []score.Trial{{Invalid: "truncated"}}}, score.Rules{})
+	require.NoError(t, err)
+	require.Equal(t, audit.Invalid, j.Verdict)
+	require.Contains(t, j.Reasons[0].Text, "no trial of the other side counts: truncated")
+}

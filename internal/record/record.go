@@ -77,7 +77,8 @@ type Trial struct {
 func ScoreTrials(ts []Trial) []score.Trial {
 	out := make([]score.Trial, len(ts))
 	for i, t := range ts {
-		out[i] = score.Trial{Invalid: t.Invalid, Result: t.Result, USD: t.Usage.USD, Seconds: t.Seconds}
+		out[i] = score.Trial{Invalid: t.Invalid, Result: t.Result, Skipped: t.Invalid != "" && t.Seconds == 0,
+			USD: t.Usage.USD, Seconds: t.Seconds}
 	}
 	return out
 }

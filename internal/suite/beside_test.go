@@ -53,7 +53,7 @@ func TestBeside(t *testing.T) {
 	f = play(t, "TestRegression", h.suite("-auditor", "worse", "-beside", "same", "-trials", "3").Regression)
 	require.True(t, f.Failed())
 	require.Equal(t, "FAIL", f.attrs["verdict:worse/demo"])
-	require.Contains(t, strings.Join(f.complaints(), "\n"), "a drop of 30.0 points")
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "30 points less")
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
 	require.Len(t, rs, 2, "a record of the new auditor, which holds the old one's trials")
@@ -63,7 +63,7 @@ func TestBeside(t *testing.T) {
 
 	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "breaks", "-budget", "none").Regression)
 	require.Equal(t, "INVALID", f.attrs["verdict:same/demo"])
-	require.Contains(t, strings.Join(f.complaints(), "\n"), "breaks, beside it: it ended early, twice")
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "no trial of the other side counts: it ended early, twice")
 	rs, err = record.ReadAll(h.path("records"))
 	require.NoError(t, err)
 	beside := rs[len(rs)-1].Beside
