@@ -62,6 +62,7 @@ func (f drop) judge() Reason {
 // gate judges what is decided over all projects together.
 type gate struct {
 	sides  []*sides // that take part
+	keyed  []*sides // of these, whose keys hold vulnerabilities
 	all    []sides
 	rules  Rules
 	beside bool // decided by the side that ran beside
@@ -76,12 +77,8 @@ func (g *gate) reasons() ([]Reason, error) {
 	if len(g.sides) == 0 {
 		return reasons, nil
 	}
-	recall, err := g.recallReason()
-	if err != nil {
-		return nil, err
-	}
-	reasons = append(reasons, recall)
-	for _, f := range []func() (Reason, bool, error){g.falseFindings, g.usd, g.seconds} {
+	g.keyed = slices.DeleteFunc(slices.Clone(g.sides), func(d *sides) bool { return len(d.now[0].Known) == 0 })
+	for _, f := range []func() (Reason, bool, error){g.recallReason, g.falseFindings, g.usd, g.seconds} {
 		r, some, err := f()
 		if err != nil {
 			return nil, err
@@ -117,18 +114,21 @@ func credit(d *sides, r *Result) float64 {
 
 // recallReason decides whether recall dropped, or misses its goal. The side that ran
 // beside decides where it has exchanges enough to decide anything.
-func (g *gate) recallReason() (Reason, error) {
-	tested := projects(g.sides, credit)
+func (g *gate) recallReason() (Reason, bool, error) {
+	if len(g.keyed) == 0 {
+		return Reason{}, false, nil
+	}
+	tested := projects(g.keyed, credit)
 	gate, err := stat.GateRecall(tested)
 	if err != nil {
-		return Reason{}, fmt.Errorf("the gate: %w", err)
+		return Reason{}, false, fmt.Errorf("the gate: %w", err)
 	}
 	provider := false
-	if ran := besides(g.sides); len(ran) > 0 {
+	if ran := besides(g.keyed); len(ran) > 0 {
 		pairs := projects(ran, credit)
 		with, err := stat.GateRecall(pairs)
 		if err != nil {
-			return Reason{}, fmt.Errorf("the gate, beside: %w", err)
+			return Reason{}, false, fmt.Errorf("the gate, beside: %w", err)
 		}
 		if with.Count >= 20 || with.Decision == stat.Drop {
 			provider = gate.Decision == stat.Drop && with.Decision != stat.Drop
@@ -136,7 +136,7 @@ func (g *gate) recallReason() (Reason, error) {
 		}
 	}
 	g.recall = gate
-	now, was := pooledOf(g.sides, g.beside)
+	now, was := pooledOf(g.keyed, g.beside)
 	r := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricRecall, Now: now, Baseline: was,
 		P: Of(gate.P), Excluded: Of(gate.Bound)}
 	head := fmt.Sprintf("recall %v, was %v", now, was)
@@ -162,7 +162,7 @@ func (g *gate) recallReason() (Reason, error) {
 		r.Text += ". " + r.Advice.String()
 	}
 	g.goal(&r, tested)
-	return r, nil
+	return r, true, nil
 }
 
 // share adds to the judgement of one of several projects how its recall compares. Only a
@@ -177,7 +177,7 @@ func (g *gate) share(d *sides, j *Judgement) {
 		r.Want = Of(d.goals.Recall)
 	}
 	if g.recall.Project == d.name {
-		r.Verdict, r.Text = audit.Fail, g.why(projects(g.sides, credit))
+		r.Verdict, r.Text = audit.Fail, g.why(projects(g.keyed, credit))
 		if g.recall.Decision != stat.Drop {
 			r.Code, r.Verdict, r.Advice = CodePossible, g.rules.possible(), g.advice(g.recall.Advice)
 			r.Text += ". " + r.Advice.String()

@@ -142,7 +142,7 @@ func metP(all []*sides) float64 {
 func (g *gate) goal(r *Reason, tested []stat.Project) {
 	var goal, now, was, weight float64
 	var stated []stat.Project
-	for i, d := range g.sides {
+	for i, d := range g.keyed {
 		if d.goals.Recall > 0 && i < len(tested) {
 			p := tested[i]
 			n := float64(p.Entries)
@@ -169,7 +169,7 @@ func (g *gate) goal(r *Reason, tested []stat.Project) {
 		return
 	}
 	x := g.recall
-	if now+3*stat.SENow(stated) < goal && x.P <= 0.05 && (len(g.sides) >= 4 || x.Stage >= 3) {
+	if now+3*stat.SENow(stated) < goal && x.P <= 0.05 && (len(g.keyed) >= 4 || x.Stage >= 3) {
 		if r.Verdict != audit.Fail {
 			r.Code, r.Verdict, r.Advice = CodeGoal, audit.Fail, nil
 			r.Text = fmt.Sprintf("recall %v, was %v: below the goal of %v by more than 3 standard errors, and chance explains the drop in %.2g %% of cases only", r.Now, r.Baseline, r.Want, 100*x.P) + g.whose()
