@@ -115,7 +115,9 @@ type Reason struct {
 }
 
 // Compares reports whether the reason compares its metric with the baseline.
-func (g *Reason) Compares() bool { return g.Code == CodeDrop || g.P.Defined || g.Code == CodeWide }
+func (g *Reason) Compares() bool {
+	return g.Baseline.Defined || g.Code == CodeDrop
+}
 
 // Inconclusive reports whether more trials or projects would decide it.
 func (g *Reason) Inconclusive() bool { return g.Code == CodePossible || g.Code == CodeWide }
@@ -160,16 +162,25 @@ func judgement(reasons []Reason) (j Judgement) {
 }
 
 func (j *Judgement) set(reasons []Reason) {
-	verdicts := make([]audit.Verdict, len(reasons))
-	for i, g := range reasons {
-		verdicts[i] = g.Verdict
+	j.Reasons = gravest(reasons)
+	j.Verdict = audit.Worst()
+	if len(j.Reasons) > 0 {
+		j.Verdict = j.Reasons[0].Verdict
 	}
-	sortReasons(reasons)
-	j.Verdict, j.Reasons = audit.Worst(verdicts...), reasons
 }
 
-func sortReasons(reasons []Reason) {
+// gravest sorts reasons, the gravest first, and keeps one of each metric that does not pass.
+func gravest(reasons []Reason) (out []Reason) {
 	slices.SortStableFunc(reasons, func(a, b Reason) int { return gravity[a.Verdict] - gravity[b.Verdict] })
+	for _, g := range reasons {
+		said := slices.ContainsFunc(out, func(o Reason) bool {
+			return g.Metric != "" && o.Metric == g.Metric && o.About == g.About && o.Verdict != audit.Pass
+		})
+		if !said {
+			out = append(out, g)
+		}
+	}
+	return out
 }
 
 // changes gives those of all whose mean changed, by how much, then by name.

@@ -91,7 +91,7 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 		}
 		verdicts = append(verdicts, j.Verdict)
 	}
-	sortReasons(suite.Reasons)
+	suite.Reasons = gravest(suite.Reasons)
 	for i := range suite.Reasons {
 		g := &suite.Reasons[i]
 		if all[0].goals.Methodology {

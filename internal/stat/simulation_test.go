@@ -187,7 +187,7 @@ func TestMeasuredUnchanged(t *testing.T) {
 	case full():
 		draws = 6000
 	case brief():
-		draws, limit = 60, 0.07
+		draws, limit = 60, 0.12
 	}
 	for _, w := range worlds(t) {
 		for _, baseline := range []int{3, 1} {

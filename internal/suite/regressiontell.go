@@ -160,7 +160,7 @@ func lookAt(g score.Reason) string {
 	switch g.Code {
 	case score.CodeChance:
 		if g.Now.V == 0 {
-			return strings.Replace(g.Text, ": chance does no worse", "", 1)
+			return strings.Replace(g.Text, " (random guessing does no worse)", "", 1)
 		}
 		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
 	case score.CodeReview:
