@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -145,7 +146,7 @@ func (c *command) read(run *audit.AuditRun, e *ran) {
 // asks for.
 func (c *command) unmeasured(said *events.Outcome) string {
 	if m := promptCommand.FindStringSubmatch(c.entry.Command); m != nil {
-		if unknown := said.UnknownCommand(m[1]); unknown != "" {
+		if unknown := said.UnknownCommand(os.ExpandEnv(m[1])); unknown != "" {
 			return unknown + " is no command or skill that the agent knows, and went to the model as " +
 				"plain text: expected its folder where the command line names it"
 		}
@@ -154,7 +155,7 @@ func (c *command) unmeasured(said *events.Outcome) string {
 }
 
 // promptCommand is a command line's prompt that begins with a slash command.
-var promptCommand = regexp.MustCompile(`\s(?:-p|--print|--prompt)[\s=]+["']?(/[A-Za-z][\w:.-]*)`)
+var promptCommand = regexp.MustCompile(`\s(?:-p|--print|--prompt)[\s=]+["']?(/[\w:.$\{\}-]*)`)
 
 // readRun reads the report of a run whose agent said what it said, if it is one: why it proves
 // nothing, unmeasured before anything else, and why it shows an early end.

@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,6 +26,7 @@ type standIn struct {
 	saw   bool     // the file's text came back
 	asked []string // method and path of what was asked
 	tools []string // the tools that were offered, of the last request that offered any
+	model string   // that answers; empty: the one that was asked
 }
 
 func newStandIn(t *testing.T, report, show, canary string) *standIn {
@@ -46,6 +48,7 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 	s.saw = s.saw || strings.Contains(string(b), s.canary)
 	s.mu.Unlock()
 	var body struct {
+		Model  string           `json:"model"`
 		Stream bool             `json:"stream"`
 		Tools  []map[string]any `json:"tools"`
 	}
@@ -57,6 +60,11 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 		s.mu.Unlock()
 	}
 	a := s.answer(names)
+	if _, name, ok := strings.Cut(r.URL.Path, "/models/"); ok { // Gemini's
+		body.Model, _, _ = strings.Cut(name, ":")
+	}
+	a.model = cmp.Or(s.model, body.Model)
+	w.Header().Set("Content-Type", "application/json")
 	switch p := r.URL.Path; {
 	case r.Method != http.MethodPost:
 		http.Error(w, `{"error":{"message":"not here"}}`, http.StatusNotFound)
@@ -65,7 +73,7 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 	case strings.HasSuffix(p, "/messages"):
 		a.anthropic(w, body.Stream)
 	case strings.HasSuffix(p, "/responses"):
-		a.responses(w)
+		a.responses(w, body.Stream)
 	case strings.Contains(p, "enerateContent"):
 		a.gemini(w, strings.Contains(p, "stream"))
 	case strings.HasSuffix(p, "/chat/completions"):
@@ -98,6 +106,7 @@ func toolNames(tools []map[string]any) (names []string) {
 type standInAnswer struct {
 	text       string
 	tool, args string
+	model      string
 }
 
 // shells are the tools by which the agents run a command, with their arguments.
@@ -106,7 +115,8 @@ var shells = []struct{ tool, args string }{
 	{"bash", `{"command":%q,"description":"look"}`},
 	{"exec_command", `{"cmd":%q}`},
 	{"shell_command", `{"command":%q}`},
-	{"run_shell_command", `{"command":%q,"description":"look"}`},
+	{"run_shell_command", `{"command":%q,"description":"look","is_background":false}`},
+	{"Shell", `{"command":%q}`},
 }
 
 func (s *standIn) answer(names []string) standInAnswer {
@@ -151,7 +161,7 @@ func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
 		whole = object{"type": "tool_use", "id": "toolu_1", "name": a.tool, "input": json.RawMessage(a.args)}
 	}
 	id := "msg_" + a.tool // each answer is a message of its own
-	message := object{"id": id, "type": "message", "role": "assistant", "model": "stand-in", "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
+	message := object{"id": id, "type": "message", "role": "assistant", "model": a.model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
 	if !stream {
 		message["content"], message["stop_reason"] = []any{whole}, stop
 		_ = json.NewEncoder(w).Encode(message)
@@ -165,14 +175,18 @@ func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
 		object{"type": "message_stop"})
 }
 
-func (a standInAnswer) responses(w http.ResponseWriter) {
+func (a standInAnswer) responses(w http.ResponseWriter, stream bool) {
 	item := object{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}}
 	if a.tool != "" {
 		item = object{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": a.tool, "arguments": a.args, "status": "completed"}
 	}
-	done := object{"id": "resp_1", "object": "response", "status": "completed", "output": []any{item},
+	done := object{"id": "resp_1", "object": "response", "created_at": 1, "model": a.model, "status": "completed", "output": []any{item},
 		"usage": object{"input_tokens": 1000, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens": 100, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 1100}}
-	sseEvents(w, true, object{"type": "response.created", "response": object{"id": "resp_1"}},
+	if !stream {
+		_ = json.NewEncoder(w).Encode(done)
+		return
+	}
+	sseEvents(w, true, object{"type": "response.created", "response": object{"id": "resp_1", "object": "response", "output": []any{}}},
 		object{"type": "response.output_item.added", "output_index": 0, "item": item},
 		object{"type": "response.output_item.done", "output_index": 0, "item": item},
 		object{"type": "response.completed", "response": done})
@@ -184,7 +198,7 @@ func (a standInAnswer) gemini(w http.ResponseWriter, stream bool) {
 		part = object{"functionCall": object{"name": a.tool, "args": json.RawMessage(a.args)}}
 	}
 	answer := object{"candidates": []any{object{"content": object{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
-		"usageMetadata": object{"promptTokenCount": 1000, "candidatesTokenCount": 100, "totalTokenCount": 1100}, "modelVersion": "stand-in"}
+		"usageMetadata": object{"promptTokenCount": 1000, "candidatesTokenCount": 100, "totalTokenCount": 1100}, "modelVersion": a.model}
 	if stream {
 		sseEvents(w, false, answer)
 		return
@@ -199,7 +213,7 @@ func (a standInAnswer) completions(w http.ResponseWriter, stream bool) {
 	}
 	usage := object{"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
 	head := func(kind string, choice object) object {
-		return object{"id": "chat_1", "object": kind, "created": 1, "model": "stand-in", "choices": []any{choice}, "usage": usage}
+		return object{"id": "chat_1", "object": kind, "created": 1, "model": a.model, "choices": []any{choice}, "usage": usage}
 	}
 	if !stream {
 		_ = json.NewEncoder(w).Encode(head("chat.completion", object{"index": 0, "message": message, "finish_reason": finish}))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -65,13 +66,22 @@ func (r Reply) responses(req Request, usage object) string {
 	e.WriteString(": PROCESSING\n\n")
 	e.add("response.created", object{"response": object{"id": whole["id"], "model": r.Model, "status": "in_progress", "output": []any{}}})
 	for i, item := range output {
-		e.add("response.output_item.added", object{"output_index": i, "item": item})
+		begun := maps.Clone(item.(object))
+		begun["status"] = "in_progress"
+		if begun["type"] == "message" {
+			begun["content"] = []any{}
+		} else {
+			begun["arguments"] = ""
+		}
+		e.add("response.output_item.added", object{"output_index": i, "item": begun})
 		if i == 0 && r.Content != "" {
+			e.add("response.content_part.added", object{"item_id": "msg_1", "output_index": 0, "content_index": 0,
+				"part": object{"type": "output_text", "text": "", "annotations": []any{}}})
 			for piece := range slices.Chunk([]rune(r.Content), cmp.Or(r.Piece, 16)) {
 				e.add("response.output_text.delta", object{"item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": string(piece)})
 			}
 		} else {
-			e.add("response.function_call_arguments.delta", object{"output_index": i, "delta": item.(object)["arguments"]})
+			e.add("response.function_call_arguments.delta", object{"item_id": item.(object)["id"], "output_index": i, "delta": item.(object)["arguments"]})
 		}
 		e.add("response.output_item.done", object{"output_index": i, "item": item})
 	}
