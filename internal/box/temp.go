@@ -1,26 +1,76 @@
 package box
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
 )
 
 // TempDir makes a folder for temporary files, named after what it is for, with an
-// absolute path that no link is a part of.
+// absolute path that no link is a part of. What a process that was killed left behind, a
+// later one removes when it makes its first.
 func TempDir(what string) (dir string, remove func() error, err error) {
-	in, err := filepath.Abs(os.TempDir())
-	if err == nil {
+	return TempDirIn(os.TempDir(), what)
+}
+
+// TempDirIn is TempDir in a folder other than TMPDIR's.
+func TempDirIn(in, what string) (dir string, remove func() error, err error) {
+	if in, err = filepath.Abs(in); err == nil {
 		in, err = filepath.EvalSymlinks(in)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("the folder for temporary files, which TMPDIR names: %w", err)
 	}
-	if dir, err = os.MkdirTemp(in, "assay-"+what+"-"); err != nil {
+	once, _ := swept.LoadOrStore(in, &sync.Once{})
+	once.(*sync.Once).Do(func() { sweep(in) })
+	// The dot says that the folder is locked for as long as its owner lives.
+	if dir, err = os.MkdirTemp(in, "assay-"+what+"."); err != nil {
 		return "", nil, err
 	}
-	return dir, func() error { return removeAll(dir) }, nil
+	held, err := os.Open(dir)
+	if err == nil {
+		if err = lockShared(held); err != nil {
+			_ = held.Close()
+		}
+	}
+	if err != nil { // a file system without locks
+		_ = os.Remove(dir)
+		dir, err = os.MkdirTemp(in, "assay-"+what+"-")
+		return dir, func() error { return removeAll(dir) }, err
+	}
+	return dir, func() error { return errors.Join(removeAll(dir), held.Close()) }, nil
+}
+
+var (
+	swept     sync.Map // by folder: the Once of this process
+	temporary = regexp.MustCompile(`^assay-[a-z]+\.\d+$`)
+)
+
+// settled is how old a folder is at least that is taken for left behind: a younger one may be
+// about to be locked.
+const settled = time.Minute
+
+// sweep removes the folders in a folder that no process holds.
+func sweep(in string) {
+	entries, _ := os.ReadDir(in)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.IsDir() || !temporary.MatchString(e.Name()) || time.Since(info.ModTime()) < settled {
+			continue
+		}
+		dir := filepath.Join(in, e.Name())
+		if f, err := os.Open(dir); err == nil {
+			if lockAlone(f) == nil {
+				_ = removeAll(dir)
+			}
+			_ = f.Close()
+		}
+	}
 }
 
 // removeAll removes a folder and what is in it, where folders may be read-only, as

@@ -3,51 +3,58 @@
 package box
 
 import (
+	"bufio"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadOnlyFoldersAreRemoved, as an export's and those of Go's module cache are.
-func TestReadOnlyFoldersAreRemoved(t *testing.T) {
-	dir, remove, err := TempDir("home")
+// TestWhatAKilledProcessLeaves is removed by a later one; what a living one holds, and what
+// is not ours, stays.
+func TestWhatAKilledProcessLeaves(t *testing.T) {
+	if in := os.Getenv("ASSAY_TEST_LEAVE"); in != "" {
+		dir, _, err := TempDirIn(in, "export")
+		fmt.Println(dir, err)
+		select {}
+	}
+	in := t.TempDir()
+	leave := func() (dir string, kill func()) {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestWhatAKilledProcessLeaves$")
+		cmd.Env = append(os.Environ(), "ASSAY_TEST_LEAVE="+in)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		line, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(t, err)
+		_, err = fmt.Sscan(line, &dir)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), nil, 0o400))
+		old := time.Now().Add(-time.Hour)
+		require.NoError(t, os.Chtimes(dir, old, old))
+		return dir, func() { _, _ = cmd.Process.Kill(), cmd.Wait() }
+	}
+	gone, kill := leave()
+	kill()
+	young, kill := leave()
+	kill()
+	require.NoError(t, os.Chtimes(young, time.Now(), time.Now()))
+	held, kill := leave()
+	defer kill()
+	require.NoDirExists(t, gone, "the third process swept before it made its own")
+	require.DirExists(t, young)
+	foreign := filepath.Join(in, "assay-capture-7")
+	require.NoError(t, os.Mkdir(foreign, 0o700))
+	require.NoError(t, os.Chtimes(foreign, time.Unix(1, 0), time.Unix(1, 0)))
+	require.NoError(t, os.Chtimes(held, time.Unix(1, 0), time.Unix(1, 0)))
+	dir, remove, err := TempDirIn(in, "home")
 	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, "src", "a"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "src", "a", "f"), nil, 0o444))
-	require.NoError(t, os.Chmod(filepath.Join(dir, "src", "a"), 0o555))
+	require.DirExists(t, held)
+	require.DirExists(t, foreign)
 	require.NoError(t, remove())
 	require.NoDirExists(t, dir)
-}
-
-// TestALinkInTheFoldersPlace: what it leads to is not ours to change.
-func TestALinkInTheFoldersPlace(t *testing.T) {
-	elsewhere := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(elsewhere, "a"), 0o755))
-	dir, remove, err := TempDir("home")
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(dir))
-	require.NoError(t, os.Symlink(elsewhere, dir))
-	require.NoError(t, remove())
-	info, err := os.Stat(filepath.Join(elsewhere, "a"))
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o755), info.Mode().Perm())
-	_, err = os.Lstat(dir)
-	require.ErrorIs(t, err, os.ErrNotExist)
-}
-
-// TestTempDirIsAbsolute: programs are told of it that run in another folder.
-func TestTempDirIsAbsolute(t *testing.T) {
-	t.Chdir(t.TempDir())
-	require.NoError(t, os.Mkdir("scratch", 0o755))
-	t.Setenv("TMPDIR", "scratch")
-	dir, remove, err := TempDir("home")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, remove()) }()
-	require.True(t, filepath.IsAbs(dir), dir)
-	require.DirExists(t, dir)
-	t.Setenv("TMPDIR", "nowhere")
-	_, _, err = TempDir("home")
-	require.ErrorContains(t, err, "TMPDIR")
 }

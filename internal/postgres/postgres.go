@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"assay/internal/box"
 )
 
 // Role is the database role that the URL of Start logs in as. It owns the
@@ -65,7 +67,8 @@ type Server struct {
 	bin, sock, data string
 	port            int // 0: it has its socket alone
 	owner           *owner
-	end             func() // of run
+	end             func()       // of run
+	remove          func() error // sock
 }
 
 // StartServer is Start for those who want to restart it, or to have it in a dir of theirs
@@ -92,7 +95,7 @@ func (s *Server) Restart() error {
 // Stop is the stop of Start.
 func (s *Server) Stop() {
 	s.end()
-	_ = os.RemoveAll(s.sock)
+	_ = s.remove()
 }
 
 // start makes a cluster and runs it. One with a port listens on 127.0.0.1 too, where it
@@ -106,11 +109,11 @@ func start(dir string, port int) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := os.MkdirTemp(cmp.Or(dir, memory()), "pg") // a socket's path has at most 107 bytes
+	base, remove, err := box.TempDirIn(cmp.Or(dir, memory(), os.TempDir()), "pg") // a socket's path has at most 107 bytes
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, sock: base, data: filepath.Join(base, "data"), port: port, owner: owner, end: func() {}}
+	s := &Server{bin: bin, sock: base, data: filepath.Join(base, "data"), port: port, owner: owner, end: func() {}, remove: remove}
 	s.DSN = s.dsn(Role)
 	if err = s.init(); err == nil {
 		err = s.run()

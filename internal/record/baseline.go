@@ -162,7 +162,7 @@ func writeLines(name string, v any, depth int) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(name, text, 0o644)
+	return replace(name, text)
 }
 
 // lines gives v as JSON in which what is nested deeper than depth stands on

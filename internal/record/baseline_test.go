@@ -90,6 +90,31 @@ func TestARecordIsOfASuiteAndAProject(t *testing.T) {
 
 // A folder whose name has the signs of a pattern is a folder like others, and a record
 // keeps the name of its file: a second one of the same second has a number.
+func TestRecordsAreThereWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	r := &Record{Date: time.Unix(1.7e9, 0), Suite: "Regression", Project: "..", Auditor: "a/../b"}
+	first, err := r.Write(dir)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(first), "of a killed process, the figures alone")
+	second, err := r.Write(dir)
+	require.NoError(t, err)
+	third, err := r.Write(dir)
+	require.NoError(t, err)
+	require.Len(t, map[string]bool{first: true, second: true, third: true}, 3)
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 5, "nothing temporary, and no text without figures")
+	_, err = r.Write(filepath.Join(second, "x"))
+	require.Error(t, err)
+}
+
+// TestNamesOfBaselinesStayInTheirFolder, whoever named the auditor.
+func TestNamesOfBaselinesStayInTheirFolder(t *testing.T) {
+	for _, name := range []string{"..", ".", "../..", "/etc/x", "a/../../b", "", "..\x00"} {
+		require.Regexp(t, `^baselines/[^/]*[^/.][^/]*/[^/]*[^/.][^/]*\.json$`, BaselinePath("baselines", name, name), name)
+	}
+}
+
 func TestRecordsOfAFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[a]*")
 	r := &Record{Suite: "Regression", Auditor: "a", Project: "p", Date: time.Unix(0, 0).UTC()}

@@ -102,6 +102,9 @@ func clean(s string) string { return fitting(s, 240) }
 // no file system takes names of more than 255.
 func fitting(s string, most int) string {
 	name := unfit.ReplaceAllString(s, "_")
+	if strings.Trim(name, ".") == "" { // a folder, this one or the one above
+		name = "_" + name
+	}
 	if len(name) > most {
 		return name[:most-9] + "-" + hashOf([]byte(s))[:8]
 	}
@@ -124,25 +127,55 @@ func (r *Record) Write(dir string) (name string, err error) {
 			stem = fmt.Sprintf("%s-%d", stem, n)
 		}
 		name = filepath.Join(dir, stem+".txt")
-		err := writeNew(filepath.Join(dir, stem+".json"), append(b, '\n'))
+		err := writeNew(name, []byte(r.Text()))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
 			return "", err
 		}
-		return name, writeNew(name, []byte(r.Text()))
+		err = writeNew(filepath.Join(dir, stem+".json"), append(b, '\n')) // by which it is found
+		if err == nil {
+			return name, nil
+		}
+		if removed := os.Remove(name); !errors.Is(err, fs.ErrExist) || removed != nil {
+			return "", errors.Join(err, removed)
+		}
 	}
 	return "", fmt.Errorf("%s: a thousand records of one second", dir)
 }
 
+// writeNew writes a file that is there whole or not at all. One that is there already is an
+// error that wraps fs.ErrExist.
 func writeNew(name string, b []byte) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	return written(name, b, func(temporary string) error {
+		err := os.Link(temporary, name)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if _, err := os.Lstat(name); err == nil { // a file system without links
+			return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		}
+		return os.Rename(temporary, name)
+	})
+}
+
+// replace is writeNew for a file that may be there.
+func replace(name string, b []byte) error {
+	return written(name, b, func(temporary string) error { return os.Rename(temporary, name) })
+}
+
+func written(name string, b []byte, place func(temporary string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".assay-*.tmp")
 	if err != nil {
 		return err
 	}
+	defer os.Remove(f.Name())
 	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return place(f.Name())
 }
 
 // Read reads a record by the name of its JSON or of the text beside it.

@@ -24,7 +24,6 @@ func TestOurTriggers(t *testing.T) {
 		"agents/audit/deep/prompt.md":               {"full", "agents/**"},
 		"fixtures/goals.md":                         {"full", "fixtures/*.md"},
 		"tests/shop/SPEC.md":                        {"full", "tests/**"},
-		"internal/patterns/rules.txt":               {"full", "internal/patterns/**"},
 		"go.mod":                                    {"full", "go.mod"},
 		"audit/fixture/project.go":                  {"full", "audit/**"},
 		"smoke-test-fixture/SmokeTestVulnApp.java":  {"smoke", "smoke-test-fixture/**"},

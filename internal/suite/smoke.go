@@ -18,6 +18,7 @@ import (
 	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/audit/score"
+	"assay/internal/box"
 	"assay/internal/patterns"
 	"assay/internal/record"
 	"assay/internal/run"
@@ -132,11 +133,11 @@ func judgeSmoke(key *fixture.Smoke, dims map[audit.CWE]audit.Dimension, dir stri
 
 // once audits a copy: the methodology's command line names ./smoke-test-fixture/.
 func (s *smoke) once(ctx context.Context, a audit.Auditor, _ int, usd float64) (audit.AuditRun, string, error) {
-	tmp, err := os.MkdirTemp("", "assay-smoke-")
+	tmp, remove, err := box.TempDir("smoke")
 	if err != nil {
 		return audit.AuditRun{}, "", err
 	}
-	defer os.RemoveAll(tmp)
+	defer func() { _ = remove() }()
 	dir := filepath.Join(tmp, "src")
 	if err := os.CopyFS(filepath.Join(dir, smokeDir), s.source); err != nil {
 		return audit.AuditRun{}, "", err

@@ -92,6 +92,7 @@ for line in sys.stdin:
 	write("tests/rows/data.sql", "COPY (SELECT 1) TO PROGRAM 'touch "+canary+".new';")
 	t.Setenv("ASSAY_ROOT", root)
 	t.Setenv("ASSAY_SANDBOX", "require")
+	t.Setenv("ASSAY_PG_URL", "postgres://nobody@127.0.0.1:1/x")
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
 	f := play(t, "TestVerify", s.Verify)

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package box
+
+import (
+	"errors"
+	"os"
+)
+
+func lockShared(*os.File) error { return errors.ErrUnsupported }
+func lockAlone(*os.File) error  { return errors.ErrUnsupported }
