@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"assay/audit"
 	"assay/audit/findings"
@@ -45,14 +44,19 @@ type Recording struct {
 	Control  string  `json:"control,omitempty"` // for a control: what it is
 	Sealed   bool    `json:"sealed"`            // whether the tool saw the sealed export
 	Notes    string  `json:"notes,omitempty"`   // what a reader must know
+	Source   string  `json:"source,omitempty"`  // where others have published it; empty for what was recorded here
+	Licence  string  `json:"licence,omitempty"` // of what was published
 	dir      string  // folder within the file system that it was read from
+
+	published *published // nil for what was recorded here
 }
 
 // provenance is the ending of the files that describe recordings.
 const provenance = ".provenance.json"
 
-// Recordings lists every recording below dir (<auditor>/<project>.*), by project
-// and auditor. A report without its provenance is an error.
+// Recordings lists every recording below dir (<auditor>/<project>.*), and every trial of
+// published/<auditor>.tsv, by project and auditor. A report without its provenance is an
+// error.
 func Recordings(fsys fs.FS, dir string) ([]*Recording, error) {
 	files, err := fs.Glob(fsys, path.Join(dir, "*", "*"))
 	if err != nil {
@@ -63,6 +67,12 @@ func Recordings(fsys fs.FS, dir string) ([]*Recording, error) {
 	var errs []error
 	described := map[string]bool{}
 	for _, f := range files {
+		if path.Base(path.Dir(f)) == publishedDir {
+			trials, err := readPublished(fsys, f)
+			recs, errs = append(recs, trials...), append(errs, err)
+			described[f] = true
+			continue
+		}
 		if !strings.HasSuffix(f, provenance) {
 			continue
 		}
@@ -158,6 +168,10 @@ func (r *replay) Name() string { return r.rec.Auditor }
 // Audit reads the recording. A report that cannot be read, or breaks off, makes
 // the run INVALID.
 func (r *replay) Audit(_ context.Context, _ audit.AuditTask) (audit.AuditRun, error) {
+	run, err := r.rec.run()
+	if err != nil || r.rec.published != nil {
+		return run, err
+	}
 	b, err := fs.ReadFile(r.fsys, r.rec.Path())
 	if err != nil {
 		return audit.AuditRun{}, err
@@ -165,12 +179,7 @@ func (r *replay) Audit(_ context.Context, _ audit.AuditTask) (audit.AuditRun, er
 	if sum := sha256Of(b); r.rec.Report != "" && r.rec.Report != sum {
 		return audit.AuditRun{}, fmt.Errorf("%s: its SHA-256 is %.12s, and was %.12s when it was recorded: a recording is never edited, make it again with assay capture", r.rec.Path(), sum, r.rec.Report)
 	}
-	date, err := time.Parse(time.DateOnly, r.rec.Date)
-	if err != nil {
-		return audit.AuditRun{}, fmt.Errorf("%s: the date is %q: expected YYYY-MM-DD", r.rec.Path(), r.rec.Date)
-	}
-	run := audit.AuditRun{Raw: b, Command: []string{r.rec.Command}, Version: r.rec.Version, Model: r.rec.Model, Exposed: r.rec.Exposed, ExitCode: r.rec.Exit,
-		Started: date, Duration: time.Duration(r.rec.Seconds * float64(time.Second))}
+	run.Raw = b
 	run.Report, run.Invalid = ReadReport(r.rec.Path(), b, r.rec.Format, r.rules)
 	return run, nil
 }

@@ -30,7 +30,7 @@ func (h *evaluation) tell(t T, j score.Judgement) {
 		rec.Since(h.baseline)
 	}
 	written := ""
-	if h.begun { // a run that never was is none
+	if h.begun && !h.published() { // a run that never was is none
 		written = h.suite.write(t, h.env, rec, runs)
 	}
 	if h.replay {
