@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"assay/audit"
 	"assay/internal/record"
@@ -14,14 +15,18 @@ import (
 
 type baselineCmd struct {
 	Root    string   `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
-	Lower   string   `help:"Why a baseline may move down." placeholder:"REASON"`
+	Accept  bool     `help:"Move a baseline to another version of its auditor; the first baseline stays as anchor."`
+	Lower   string   `hidden:""`
 	Bench   string   `help:"A reviewer of results.db whose newest finished run becomes its baseline." placeholder:"REVIEWER"`
 	Prompt  string   `help:"With --bench: the prompt." default:"evaluation-prompt"`
 	DB      string   `help:"With --bench: the results; default: results.db below the root." env:"ASSAY_DB"`
-	Records []string `arg:"" optional:"" help:"Records of records/ (.txt or .json) that become the baselines of their auditors on their projects." type:"existingfile"`
+	Records []string `arg:"" optional:"" help:"Records of records/ (.txt or .json) whose trials join the baselines of their auditors on their projects." type:"existingfile"`
 }
 
 func (c *baselineCmd) Run(ctx context.Context) error {
+	if c.Lower != "" {
+		return errors.New("--lower was removed: a baseline takes every run of its auditor, and --accept moves it to another version")
+	}
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	if c.Bench != "" {
 		return c.bench(ctx)
@@ -36,13 +41,17 @@ func (c *baselineCmd) Run(ctx context.Context) error {
 			err = fmt.Errorf("%s: a record of %s: expected one of Regression", name, r.Suite)
 		}
 		if err == nil {
-			err = record.WriteBaseline(filepath.Join(c.Root, "fixtures", "baselines"), r, c.Lower)
+			r, err = record.WriteBaseline(filepath.Join(c.Root, "fixtures", "baselines"), r, c.Accept)
 		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		fmt.Printf("%s on %s: baseline of %d trials\n", r.Auditor, r.Project, len(r.Trials))
+		fmt.Printf("%s on %s: baseline of %d trials", r.Auditor, r.Project, len(r.Trials))
+		if points, ok := r.Drop(); ok {
+			fmt.Printf(", recall %+.1f points against the first one of %s", -points, r.Anchor.Date.Format(time.DateOnly))
+		}
+		fmt.Println()
 	}
 	return errors.Join(errs...)
 }
@@ -80,7 +89,7 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 		if len(b.Answers) == 0 {
 			continue
 		}
-		if err := b.Write(filepath.Join(c.Root, "fixtures", "baselines"), c.Lower); err != nil {
+		if err := b.Write(filepath.Join(c.Root, "fixtures", "baselines")); err != nil {
 			return err
 		}
 		fmt.Printf("%s with %s: baseline of %d answers, run %s\n", c.Bench, c.Prompt, len(b.Answers), r.ID)

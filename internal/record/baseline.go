@@ -10,11 +10,13 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"assay/audit"
 	"assay/audit/score"
+	"assay/internal/stat"
 )
 
 // BaselinePath is where the baseline of an auditor on a project stands, below
@@ -53,28 +55,88 @@ func (r *Record) Comparable(dir string, p *audit.Project) error {
 	return nil
 }
 
-// ErrLower says that a baseline would move down.
-var ErrLower = errors.New("the new baseline would be lower than the old one (give the reason with --lower)")
+// maxBaseline is the number of trials that a baseline keeps, the oldest.
+const maxBaseline = stat.MaxBaseline
 
-// WriteBaseline makes the record the baseline of its auditor on its project. It
-// keeps every trial with all that scoring needs, and nothing else of what the
-// auditor wrote. A baseline that would move down is refused with ErrLower unless
-// reason says why; the reason is kept.
-func WriteBaseline(dir string, r *Record, reason string) error {
-	if r.Judgement.Verdict == audit.Invalid || len(r.Trials) == 0 {
-		return fmt.Errorf("%s on %s: a run that proves nothing is no baseline", r.Auditor, r.Project)
+// An Accepted is a run whose trials a baseline holds.
+type Accepted struct {
+	Date   time.Time `json:"date"`
+	Trials int       `json:"trials"`
+}
+
+// An Anchor is what the first baseline was. It stays when a baseline moves to another
+// hash, so that small steps down add up where everybody sees them.
+type Anchor struct {
+	Date   time.Time   `json:"date"`
+	Key    string      `json:"key"`
+	Score  string      `json:"score"`
+	Recall score.Value `json:"recall"` // mean over its trials
+}
+
+// ErrOther says that a baseline would move to another auditor under the same name.
+var ErrOther = errors.New("the baseline is of another version of this auditor: --accept moves it to this one")
+
+// WriteBaseline adds the valid trials of a record to the baseline of its auditor on its
+// project, and returns the baseline. All of them count, of the oldest runs first, up to
+// twelve; trials that are there already are not added again. A record of an auditor with
+// another prompt or model moves the baseline if accept is set, and is ErrOther otherwise. A
+// baseline by another key or judge cannot be compared with any more, and is replaced.
+// A trial keeps all that scoring needs, and nothing else of what the auditor wrote.
+func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
+	b := slim(r)
+	trials := slices.DeleteFunc(b.Trials, func(t Trial) bool { return t.Invalid != "" })
+	if len(trials) == 0 {
+		return nil, fmt.Errorf("%s on %s: no trial counts: expected a record with a valid trial", r.Auditor, r.Project)
 	}
 	old, err := Baseline(audit.PlainFiles(os.DirFS(dir)), ".", r.Auditor, r.Project)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if lower := lowered(r, old); lower != "" {
-		if reason == "" {
-			return fmt.Errorf("%s on %s: %w: %s", r.Auditor, r.Project, ErrLower, lower)
+	b.Trials, b.Accepted, b.Baseline = nil, nil, ""
+	switch {
+	case old == nil || r.Replay || old.Replay || old.Key != r.Key || old.Score != r.Score:
+	case same(old, r):
+		if b = old; b.Accepted == nil {
+			b.Accepted = []Accepted{{b.Date, len(b.Trials)}}
 		}
-		r.Notes = append(r.Notes, "baseline lowered: "+lower+": "+reason)
+		trials = slices.DeleteFunc(trials, func(t Trial) bool { return slices.ContainsFunc(b.Trials, t.equal) })
+	case !accept:
+		return nil, fmt.Errorf("%s on %s: %w (%s)", r.Auditor, r.Project, ErrOther, strings.Join(changes(r, old, "changed"), "; "))
+	default:
+		if b.Anchor = old.Anchor; b.Anchor == nil {
+			b.Anchor = &Anchor{old.Date, old.Key, old.Score, score.Means(old.Counting()).Recall}
+		}
 	}
-	return writeLines(BaselinePath(dir, r.Auditor, r.Project), slim(r), 5)
+	trials = trials[:min(len(trials), max(0, maxBaseline-len(b.Trials)))]
+	if n := len(trials); n > 0 {
+		b.Trials, b.Accepted = append(b.Trials, trials...), append(b.Accepted, Accepted{r.Date, n})
+	}
+	return b, writeLines(BaselinePath(dir, b.Auditor, b.Project), b, 5)
+}
+
+// same reports whether two records are of one version of an auditor: of one prompt and
+// model, or where neither is known, of one version and command.
+func same(a, b *Record) bool {
+	if a.Prompt+b.Prompt+a.Model+b.Model == "" {
+		return a.Version == b.Version && a.Command == b.Command
+	}
+	return a.Prompt == b.Prompt && a.Model == b.Model
+}
+
+func (t Trial) equal(o Trial) bool {
+	a, _ := json.Marshal(t)
+	b, _ := json.Marshal(o)
+	return string(a) == string(b)
+}
+
+// Drop returns how many percentage points a baseline's recall lies below its anchor's;
+// false where it has none, or one of another key or judge.
+func (r *Record) Drop() (points float64, ok bool) {
+	m := score.Means(r.Counting())
+	if r.Anchor == nil || m == nil || r.Anchor.Key != r.Key || r.Anchor.Score != r.Score || !r.Anchor.Recall.Defined || !m.Recall.Defined {
+		return 0, false
+	}
+	return 100 * (r.Anchor.Recall.V - m.Recall.V), true
 }
 
 // slim leaves of each finding what matching reads.
@@ -96,33 +158,6 @@ func slim(r *Record) *Record {
 	return &out
 }
 
-// lowered names each figure of the gate (the lower bound of a span) whose mean
-// over the trials would move down; none without an old baseline.
-func lowered(r, old *Record) string {
-	if old == nil {
-		return ""
-	}
-	var down []string
-	is, was := means(r), means(old)
-	for _, figure := range []struct {
-		name    string
-		is, was score.Value
-	}{
-		{"recall", is.Recall, was.Recall}, {"precision", is.Precision.Low, was.Precision.Low}, {"F1", is.F1.Low, was.F1.Low},
-	} {
-		if figure.is.V < figure.was.V-1e-9 {
-			down = append(down, fmt.Sprintf("%s %.1f %% after %.1f %%", figure.name, 100*figure.is.V, 100*figure.was.V))
-		}
-	}
-	return strings.Join(down, ", ")
-}
-
-// means gives the figures of a record as the means over its trials; none is defined of
-// one whose trials all prove nothing.
-func means(r *Record) *score.Metrics {
-	return cmp.Or(score.Means(r.Counting()), &score.Metrics{})
-}
-
 // Since names the baseline that the record is compared with, and notes what of
 // the auditor changed since: that is what the comparison measures.
 func (r *Record) Since(baseline *Record) {
@@ -132,16 +167,37 @@ func (r *Record) Since(baseline *Record) {
 		since = "is another than beside it"
 		r.Notes = append(r.Notes, fmt.Sprintf("beside it ran %s, trial by trial, and is what it is held against: %s", baseline.Auditor, baseline.consumed()))
 	}
-	for _, part := range []struct{ name, is, was string }{
-		{"prompt", r.Prompt, baseline.Prompt},
-		{"model", r.Model, baseline.Model},
-		{"command", r.Command, baseline.Command},
-		{"version", r.Version, baseline.Version},
-	} {
-		if part.is != part.was {
-			r.Notes = append(r.Notes, fmt.Sprintf("the auditor's %s %s: %s, and was %s", part.name, since, shown(part.is), shown(part.was)))
+	r.Notes = append(r.Notes, changes(r, baseline, since)...)
+	if points, ok := baseline.Drop(); ok && points >= 1 {
+		r.Notes = append(r.Notes, fmt.Sprintf("the baseline itself lies %.1f points of recall below the first one, of %s", points, baseline.Anchor.Date.Format(time.DateOnly)))
+	}
+}
+
+// Changed returns what of the auditor changed since the baseline: prompt, model, command
+// or version.
+func (r *Record) Changed(baseline *Record) (names []string) {
+	for _, p := range parts(r, baseline) {
+		if p.is != p.was {
+			names = append(names, p.name)
 		}
 	}
+	return names
+}
+
+type part struct{ name, is, was string }
+
+func parts(r, baseline *Record) []part {
+	return []part{{"prompt", r.Prompt, baseline.Prompt}, {"model", r.Model, baseline.Model},
+		{"command", r.Command, baseline.Command}, {"version", r.Version, baseline.Version}}
+}
+
+func changes(r, baseline *Record, since string) (notes []string) {
+	for _, p := range parts(r, baseline) {
+		if p.is != p.was {
+			notes = append(notes, fmt.Sprintf("the auditor's %s %s: %s, and was %s", p.name, since, shown(p.is), shown(p.was)))
+		}
+	}
+	return notes
 }
 
 // shown shortens a hash, and nothing else.

@@ -15,29 +15,64 @@ import (
 	"assay/audit/score"
 )
 
-// A baseline falls only for a reason, whichever figure of the gate falls.
-func TestABaselineMovesDownForAReasonOnly(t *testing.T) {
+// A baseline is a frozen list of trials: a later run of the same auditor adds its own, up
+// to twelve, whatever they found. Another version of it moves the baseline by --accept
+// alone, and the first one stays as anchor.
+func TestABaselineIsAListOfTrials(t *testing.T) {
 	dir := t.TempDir()
 	ten := make([]score.DimensionCount, 10)
-	rec := func(recall, precision, f1 float64) *Record {
-		v := func(f float64) score.Value { return score.Value{V: f, Defined: true} }
-		return &Record{Suite: "Regression", Date: time.Unix(1e9, 0), Auditor: "a", Project: "p", Trials: []Trial{{Result: &score.Result{Literal: score.Literal{Dimensions: ten}, Metrics: score.Metrics{Dimensions: ten, Part: score.Part{Recall: v(recall), Precision: score.Span{Low: v(precision), High: v(precision)}, F1: score.Span{Low: v(f1), High: v(f1)}}}}}}}
+	day := 0
+	rec := func(prompt string, recalls ...float64) *Record {
+		day++
+		r := &Record{Suite: "Regression", Date: time.Unix(1e9, 0).AddDate(0, 0, day).UTC(), Auditor: "a", Project: "p", Key: "k", Score: score.Version, Prompt: prompt}
+		for i, v := range recalls {
+			r.Trials = append(r.Trials, Trial{Seconds: float64(day*100 + i), Result: &score.Result{Literal: score.Literal{Dimensions: ten},
+				Metrics: score.Metrics{Dimensions: ten, Part: score.Part{Recall: score.Of(v)}}}})
+		}
+		return r
 	}
-	require.NoError(t, WriteBaseline(dir, rec(0.5, 0.5, 0.5), ""))
-	require.NoError(t, WriteBaseline(dir, rec(0.5, 0.6, 0.55), ""), "up needs no reason")
-
-	err := WriteBaseline(dir, rec(0.6, 0.4, 0.48), "")
-	require.ErrorIs(t, err, ErrLower)
-	require.ErrorContains(t, err, "precision 40.0 % after 60.0 %, F1 48.0 % after 55.0 %")
-	require.NotContains(t, err.Error(), "recall")
-	kept, err := Baseline(os.DirFS(dir), ".", "a", "p")
+	first := rec("one", 0.8, 0.6)
+	first.Trials = append(first.Trials, Trial{Invalid: "timed out"})
+	b, err := WriteBaseline(dir, first, false)
 	require.NoError(t, err)
-	require.InDelta(t, 0.6, kept.Trials[0].Result.Metrics.Precision.Low.V, 1e-9, "what was there stays")
+	require.Len(t, b.Trials, 2, "invalid trials stay out")
 
-	require.NoError(t, WriteBaseline(dir, rec(0.6, 0.4, 0.48), "the new rules find more and err more"))
-	kept, err = Baseline(os.DirFS(dir), ".", "a", "p")
+	b, err = WriteBaseline(dir, rec("one", 0.2), false)
+	require.NoError(t, err, "a lower run is no reason to refuse")
+	require.Len(t, b.Trials, 3)
+	b, err = WriteBaseline(dir, first, false)
 	require.NoError(t, err)
-	require.Equal(t, []string{"baseline lowered: precision 40.0 % after 60.0 %, F1 48.0 % after 55.0 %: the new rules find more and err more"}, kept.Notes)
+	require.Len(t, b.Trials, 3, "a run is not added twice")
+	require.Equal(t, []Accepted{{first.Date, 2}, {first.Date.AddDate(0, 0, 1), 1}}, b.Accepted)
+
+	_, err = WriteBaseline(dir, rec("two", 0.3, 0.3), false)
+	require.ErrorIs(t, err, ErrOther)
+	require.ErrorContains(t, err, "the auditor's prompt changed: two, and was one")
+	b, err = WriteBaseline(dir, rec("two", 0.3, 0.3), true)
+	require.NoError(t, err)
+	require.Len(t, b.Trials, 2)
+	points, ok := b.Drop()
+	require.True(t, ok)
+	require.InDelta(t, 100*(1.6/3-0.3), points, 1e-9)
+	b, err = WriteBaseline(dir, rec("three", 0.1), true)
+	require.NoError(t, err)
+	require.Equal(t, 1e9, float64(b.Anchor.Date.AddDate(0, 0, -1).Unix()), "the first baseline stays the anchor")
+
+	many := make([]float64, 20)
+	b, err = WriteBaseline(dir, rec("three", many...), false)
+	require.NoError(t, err)
+	require.Len(t, b.Trials, 12)
+	read, err := Baseline(os.DirFS(dir), ".", "a", "p")
+	require.NoError(t, err)
+	require.Len(t, read.Trials, 12)
+
+	other := rec("four", 0.1)
+	other.Key = "another key"
+	b, err = WriteBaseline(dir, other, false)
+	require.NoError(t, err, "a baseline by another key is replaced")
+	require.Len(t, b.Trials, 1)
+	_, err = WriteBaseline(dir, &Record{Auditor: "a", Project: "p", Trials: []Trial{{Invalid: "x"}}}, false)
+	require.ErrorContains(t, err, "no trial counts")
 }
 
 // Runs print the name of a record's text; that name reads the record.
@@ -62,8 +97,9 @@ func TestLongNamesFitTheirFiles(t *testing.T) {
 		text, err := r.Write(dir)
 		require.NoError(t, err)
 		require.NoError(t, WriteTranscripts(text, []Transcript{{Name: "trial-01"}}))
-		require.NoError(t, WriteBaseline(dir, r, ""))
-		require.NoError(t, (&BenchBaseline{Reviewer: name, Prompt: name, Score: score.Version, Answers: []BenchAnswer{{Case: "a/b-01-good"}}}).Write(dir, ""))
+		_, err = WriteBaseline(dir, r, false)
+		require.NoError(t, err)
+		require.NoError(t, (&BenchBaseline{Reviewer: name, Prompt: name, Score: score.Version, Answers: []BenchAnswer{{Case: "a/b-01-good"}}}).Write(dir))
 	}
 	rs, err := ReadAll(dir)
 	require.NoError(t, err)
@@ -136,26 +172,28 @@ func TestRecordsOfAFolder(t *testing.T) {
 func TestABaselineIsOfWhoIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
 	answers := []BenchAnswer{{Case: "a/b-01-good", Outcome: audit.OutcomeCorrect}}
-	require.NoError(t, (&BenchBaseline{Reviewer: "lab/model", Prompt: "p", Score: score.Version, Answers: answers}).Write(dir, ""))
+	require.NoError(t, (&BenchBaseline{Reviewer: "lab/model", Prompt: "p", Score: score.Version, Answers: answers}).Write(dir))
 	_, err := ReadBench(os.DirFS(dir), ".", "lab:model", "p")
 	require.EqualError(t, err, "bench/lab_model/p.json:1: the baseline is of lab/model with the prompt p: expected lab:model with p; remove the file, or, where both names give it, rename one of the two")
-	require.ErrorContains(t, (&BenchBaseline{Reviewer: "lab:model", Prompt: "p", Score: score.Version, Answers: answers}).Write(dir, ""), "rename one of the two")
+	require.ErrorContains(t, (&BenchBaseline{Reviewer: "lab:model", Prompt: "p", Score: score.Version, Answers: answers}).Write(dir), "rename one of the two")
 
 	r := Record{Suite: "Regression", Date: time.Unix(0, 0), Auditor: "a b", Project: "p", Trials: []Trial{{}}}
-	require.NoError(t, WriteBaseline(dir, &r, ""))
+	_, err = WriteBaseline(dir, &r, false)
+	require.NoError(t, err)
 	r.Auditor = "a+b"
-	require.EqualError(t, WriteBaseline(dir, &r, ""), "a_b/p.json:1: the baseline is of a b on p: expected a+b on p; remove the file, or, where both names give it, rename one of the two")
+	_, err = WriteBaseline(dir, &r, false)
+	require.EqualError(t, err, "a_b/p.json:1: the baseline is of a b on p: expected a+b on p; remove the file, or, where both names give it, rename one of the two")
 }
 
 // What an earlier judge made is no baseline to compare with, and gives way to a new one.
 func TestABaselineOfAnEarlierJudgeIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	b := BenchBaseline{Reviewer: "m", Prompt: "p", Score: "1", Answers: []BenchAnswer{{Case: "a/b-01-good", Outcome: audit.OutcomeCorrect}}}
-	require.NoError(t, b.Write(dir, ""))
+	require.NoError(t, b.Write(dir))
 	_, err := ReadBench(os.DirFS(dir), ".", "m", "p")
 	require.ErrorContains(t, err, "ask again and make a new baseline")
 	b.Score = score.Version
-	require.NoError(t, b.Write(dir, ""))
+	require.NoError(t, b.Write(dir))
 	_, err = ReadBench(os.DirFS(dir), ".", "m", "p")
 	require.NoError(t, err)
 }

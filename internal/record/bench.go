@@ -178,49 +178,16 @@ func stillAsked[T, A any](b *BenchBaseline, at map[string]T, hash func(T) string
 	return answers, gone
 }
 
-// Write stores the baseline, its answers in the order of their cases. One whose
-// balanced accuracy would be lower is refused with ErrLower unless reason says why;
-// the reason is kept.
-func (b *BenchBaseline) Write(dir, reason string) error {
+// Write stores the baseline, its answers in the order of their cases.
+func (b *BenchBaseline) Write(dir string) error {
 	if len(b.Answers) == 0 {
 		return fmt.Errorf("%s: no answers: a run of nothing is no baseline", b.Reviewer)
 	}
-	old, err := readBench(audit.PlainFiles(os.DirFS(dir)), ".", b.Reviewer, b.Prompt)
-	if err != nil {
+	if _, err := readBench(audit.PlainFiles(os.DirFS(dir)), ".", b.Reviewer, b.Prompt); err != nil {
 		return err
-	}
-	if old != nil && b.balanced() < old.balanced()-1e-9 {
-		if reason == "" {
-			return fmt.Errorf("%s: %w: balanced accuracy %.1f %% after %.1f %%", b.Reviewer, ErrLower, 100*b.balanced(), 100*old.balanced())
-		}
-		b.Notes = append(b.Notes, "baseline lowered: "+reason)
 	}
 	slices.SortFunc(b.Answers, func(x, y BenchAnswer) int {
 		return cmp.Or(cmp.Compare(x.Case, y.Case), cmp.Compare(x.Trial, y.Trial))
 	})
 	return writeLines(benchPath(dir, b.Reviewer, b.Prompt), b, 2)
-}
-
-// balanced gives the balanced accuracy: the mean, over good and bad cases, of the
-// share of right answers; of the one kind alone where there is no other.
-func (b *BenchBaseline) balanced() float64 {
-	var right, all [2]float64
-	for _, a := range b.Answers {
-		kind := 0
-		if strings.HasSuffix(a.Case, "-"+string(audit.Bad)) {
-			kind = 1
-		}
-		all[kind]++
-		if a.Outcome == audit.OutcomeCorrect {
-			right[kind]++
-		}
-	}
-	sum, kinds := 0.0, 0.0
-	for kind := range all {
-		if all[kind] > 0 {
-			sum += right[kind] / all[kind]
-			kinds++
-		}
-	}
-	return sum / max(1, kinds)
 }

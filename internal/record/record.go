@@ -46,6 +46,8 @@ type Record struct {
 	Goals     score.Goals     `json:"goals"`
 	Baseline  string          `json:"baseline,omitempty"` // date of the baseline
 	Beside    *Record         `json:"beside,omitempty"`   // the old auditor whose trials ran between these, and are what they are held against
+	Accepted  []Accepted      `json:"accepted,omitempty"` // of a baseline: the runs whose trials it holds
+	Anchor    *Anchor         `json:"anchor,omitempty"`   // of a baseline: the first one
 	Stated    []Stated        `json:"stated,omitempty"`   // figures that others state for this project
 	Notes     []string        `json:"notes,omitempty"`
 

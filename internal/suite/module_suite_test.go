@@ -184,7 +184,7 @@ func TestModulesAreHeldAgainstTheirBaseline(t *testing.T) {
 		}
 		b.Answers = append(b.Answers, a)
 	}
-	require.NoError(t, b.Write(h.path("fixtures/baselines"), ""))
+	require.NoError(t, b.Write(h.path("fixtures/baselines")))
 	f = play(t, "TestBench", h.suite(args...).Bench)
 	require.Empty(t, f.complaints())
 	require.Contains(t, strings.Join(f.logs, "\n"), "m: WARN: balanced accuracy 50.0 %, at the baseline 100.0 %: a drop of 50.0 points, not settled",

@@ -57,7 +57,7 @@ func (h *house) baselineOf(reader string) {
 		require.NoError(h.t, err)
 		b.Answers = append(b.Answers, record.BenchAnswer{Case: ev.CaseID(), Hash: ev.CaseHash, Outcome: ev.Outcome, Violates: ev.Violates})
 	}
-	require.NoError(h.t, b.Write(h.path("fixtures/baselines"), ""))
+	require.NoError(h.t, b.Write(h.path("fixtures/baselines")))
 }
 
 // A reader is asked two cases a family, its replies are kept, and Bench replays them

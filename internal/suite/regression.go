@@ -375,8 +375,9 @@ func judgeTogether(hs []*evaluation) (score.Suite, error) {
 }
 
 func (h *evaluation) subject() score.Subject {
-	s := score.Subject{Goals: h.goals, Now: record.ScoreTrials(h.now.Trials)}
+	s := score.Subject{Name: h.project.Name, Goals: h.goals, Now: record.ScoreTrials(h.now.Trials)}
 	if h.baseline != nil {
+		s.Changed = h.now.Changed(h.baseline)
 		s.Baseline = record.ScoreTrials(h.baseline.Trials)
 	}
 	if h.beside != nil {

@@ -55,7 +55,8 @@ func (h *house) baseline() {
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(h.t, err)
 	require.NotEmpty(h.t, rs)
-	require.NoError(h.t, record.WriteBaseline(h.path("fixtures/baselines"), rs[len(rs)-1], ""))
+	_, err = record.WriteBaseline(h.path("fixtures/baselines"), rs[len(rs)-1], false)
+	require.NoError(h.t, err)
 	require.NoError(h.t, os.RemoveAll(h.path("records")))
 }
 
@@ -127,7 +128,8 @@ func TestReplays(t *testing.T) {
 			play(t, "TestRegression", h.suite().Regression)
 			rs, err := record.ReadAll(h.path("records"))
 			require.NoError(t, err)
-			require.NoError(t, record.WriteBaseline(h.path("fixtures/baselines"), rs[0], ""))
+			_, err = record.WriteBaseline(h.path("fixtures/baselines"), rs[0], false)
+			require.NoError(t, err)
 			if tt.edit == nil {
 				tt.edit = func(*auditor.Recording) {}
 			}
