@@ -28,27 +28,27 @@ import (
 type cli struct {
 	Version kong.VersionFlag `help:"Print the versions of the judge and of its sources."`
 
-	Init     initCmd       `cmd:"" help:"Write the smallest folder of your own that runs."`
-	New      newCmd        `cmd:"" help:"Add a case, an application, a project or an auditor to a folder of your own."`
-	Import   importCmd     `cmd:"" help:"Add entries to a project's key from SARIF or CSV."`
-	Tree     treeCmd       `cmd:"" help:"Write the manifests of a project's source files and functions at its pin."`
-	Fetch    fetchCmd      `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
-	Capture  captureCmd    `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
-	Readings readingsCmd   `cmd:"" help:"Have requests read blind, and keep the replies as the recording of a reviewer."`
-	Baseline baselineCmd   `cmd:"" help:"Make records the baselines that later runs are compared with."`
-	Trigger  triggerCmd    `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
-	Compare  compareCmd    `cmd:"" help:"Hold a record against an earlier one, an auditor or reviewer against another, or two results."`
-	Rescore  suite.Rescore `cmd:"" help:"Read the reports that were kept beside records again, without asking anybody."`
-	Report   reportCmd     `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
-	Summary  summaryCmd    `cmd:"" help:"Tell a pull request what a run changed: a comment, annotations, SARIF."`
-	Triage   triageCmd     `cmd:"" help:"Rule findings that a key does not hold, a keystroke each."`
-	Control  controlCmd    `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
-	Enqueue  enqueueCmd    `cmd:"" help:"Plan a run of Bench and leave it to workers (needs a PostgreSQL)."`
-	Work     workCmd       `cmd:"" help:"Be a worker: carry out what was enqueued, here."`
-	Lint     lintCmd       `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
-	Fixes    fixesCmd      `cmd:"" help:"Make a benchmark of your own security fixes."`
-	Plant    plantCmd      `cmd:"" help:"Draw a planted project: its source, and its key beside it."`
-	Doctor   doctorCmd     `cmd:"" help:"Say what an auditor would miss here: programs, version, key, skill, network, sandbox."`
+	Init     initCmd            `cmd:"" help:"Write the smallest folder of your own that runs."`
+	New      newCmd             `cmd:"" help:"Add a case, an application, a project or an auditor to a folder of your own."`
+	Import   importCmd          `cmd:"" help:"Add entries to a project's key from SARIF or CSV."`
+	Tree     treeCmd            `cmd:"" help:"Write the manifests of a project's source files and functions at its pin."`
+	Fetch    fetchCmd           `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
+	Capture  captureCmd         `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
+	Readings readingsCmd        `cmd:"" help:"Have requests read blind, and keep the replies as the recording of a reviewer."`
+	Baseline baselineCmd        `cmd:"" help:"Make records the baselines that later runs are compared with."`
+	Trigger  triggerCmd         `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
+	Compare  compareCmd         `cmd:"" help:"Hold a record against an earlier one, an auditor or reviewer against another, or two results."`
+	Score    suite.ScoreReports `cmd:"" help:"Score audit reports that exist, or the reports kept beside records again, without running anything."`
+	Report   reportCmd          `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
+	Summary  summaryCmd         `cmd:"" help:"Tell a pull request what a run changed: a comment, annotations, SARIF."`
+	Triage   triageCmd          `cmd:"" help:"Rule findings that a key does not hold, a keystroke each."`
+	Control  controlCmd         `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
+	Enqueue  enqueueCmd         `cmd:"" help:"Plan a run of Bench and leave it to workers (needs a PostgreSQL)."`
+	Work     workCmd            `cmd:"" help:"Be a worker: carry out what was enqueued, here."`
+	Lint     lintCmd            `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
+	Fixes    fixesCmd           `cmd:"" help:"Make a benchmark of your own security fixes."`
+	Plant    plantCmd           `cmd:"" help:"Draw a planted project: its source, and its key beside it."`
+	Doctor   doctorCmd          `cmd:"" help:"Say what an auditor would miss here: programs, version, key, skill, network, sandbox."`
 }
 
 // stdout and stderr are for people: no text in them is a command of a CI runner.

@@ -63,15 +63,7 @@ func (r *Record) trialNotes() []string {
 	if n := r.traffic(); n != "" {
 		notes = append(notes, n)
 	}
-	results := r.Counting()
-	if len(results) < 2 {
-		return notes
-	}
-	all, err := score.OverTrials(results)
-	if err != nil {
-		return append(notes, "the trials cannot be put together: "+err.Error())
-	}
-	return append(notes, together(&all)...)
+	return append(notes, Together(r.Counting())...)
 }
 
 func (r *Record) traffic() string {
@@ -136,13 +128,22 @@ func (r *Record) consumed() string {
 	return fmt.Sprintf("consumed, as the mean of %d: %s", len(r.Trials), strings.Join(parts, ", "))
 }
 
-func together(t *score.Trials) []string {
+// Together returns what several trials found together, a line each; nothing of a single one.
+func Together(results []*score.Result) []string {
+	if len(results) < 2 {
+		return nil
+	}
+	t, err := score.OverTrials(results)
+	if err != nil {
+		return []string{"the trials cannot be put together: " + err.Error()}
+	}
 	share := func(p float64) string { return score.Of(p).String() }
 	notes := []string{
 		fmt.Sprintf("%d trials, entries matched in full: pass@1 %s, pass@%d %s (some trial), pass^%d %s (every trial)",
 			t.N, share(t.PassAt[0]), t.N, share(t.PassAt[t.N-1]), t.N, share(t.PassAll[t.N-1])),
-		fmt.Sprintf("union of the trials: %d findings, %d of %d entries; intersection: %d findings, %d entries",
-			t.Union.Findings, t.Union.Known, len(t.Entries), t.Intersection.Findings, t.Intersection.Known),
+		fmt.Sprintf("of %d vulnerabilities %d were found in all trials, %d in some, %d in their union", len(t.Entries),
+			t.Intersection.Known, t.Union.Known-t.Intersection.Known, t.Union.Known),
+		fmt.Sprintf("findings in all trials: %d, in their union: %d", t.Intersection.Findings, t.Union.Findings),
 	}
 	var unsteady []string
 	for _, e := range t.Entries {

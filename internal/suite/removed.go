@@ -12,6 +12,7 @@ var removed = map[string]string{
 	"assay scan":        "assay capture patterns PROJECT records the embedded auditor; to scan a folder of your own use a scanner, and docs/gate.md to measure it",
 	"assay merge":       "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
 	"TEST_TOTAL_SHARDS": "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
+	"assay rescore":     "assay score RECORD... scores kept reports again; assay score REPORT... --project NAME scores any report",
 	"static":            "patterns is the embedded auditor and reviewer",
 }
 
