@@ -10,3 +10,21 @@ func TestCountLines(t *testing.T) {
 		}
 	}
 }
+
+// TestOneLine: text of others is one line, in which nothing acts and nothing is hidden.
+func TestOneLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\r\nb\tc":         "a  b c",
+		"\x1b[2Jx\x16":      `\u001b[2Jx\u0016`,
+		"a\u202eb\u200bc":   `a\u202eb\u200bc`,
+		"a\u2028b\u0085c":   `a\u2028b\u0085c`,
+		" plain, ümlaut ü ": "plain, ümlaut ü",
+	} {
+		if got := OneLine(in, 0); got != want {
+			t.Errorf("%q: %q, expected %q", in, got, want)
+		}
+	}
+	if got, want := OneLine("abcdef", 3), "abc... (3 more bytes)"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+}
