@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -33,7 +34,7 @@ import (
 type importCmd struct {
 	source
 	Project string `arg:"" help:"Name of a project of fixtures/projects; what it holds stays."`
-	File    string `arg:"" help:"SARIF (results that are suppressed, or of another kind than fail, become decoys) or CSV." type:"existingfile"`
+	File    string `arg:"" help:"SARIF (results that are suppressed, or of another kind than fail, become decoys), a ground-truth.json of RealVuln, or CSV." type:"existingfile"`
 }
 
 func (c *importCmd) Help() string {
@@ -134,6 +135,14 @@ func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err er
 		return nil, "", err
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		b, err := io.ReadAll(io.LimitReader(text, findings.MaxText))
+		if err != nil {
+			return nil, "", err
+		}
+		if gjson.GetBytes(b, "findings.#.is_vulnerable").Exists() && !gjson.GetBytes(b, "runs").Exists() {
+			rows, err := truthRows(c.File, b)
+			return rows, "", err
+		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return nil, "", err
 		}

@@ -266,11 +266,15 @@ type newProjectCmd struct {
 	Commit     string `help:"The pin: 40 hex digits; default: the newest commit."`
 	Language   string `help:"Languages of its source, separated by commas."`
 	Licence    string `help:"Its licence." default:"unknown"`
+	Key        string `help:"json: make nothing, and print the key of a project that is there (or planted: marina@7) as JSON, which assay import reads." enum:"json," default:""`
 
 	made string // the repository that holds a folder as it is
 }
 
 func (c *newProjectCmd) Run(ctx context.Context) error {
+	if c.Key == "json" {
+		return c.printKey()
+	}
 	if err := checkName(c.Name); err != nil {
 		return err
 	}
