@@ -1,0 +1,146 @@
+package score
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/internal/stat"
+)
+
+// A PlannedProject is a project of a suite that has not run yet.
+type PlannedProject struct {
+	Name    string
+	Entries int     // vulnerabilities of its key
+	Trials  []Trial // earlier ones of the auditor; empty: a recall of 55 % is assumed
+	USD     float64 // stated cost of a trial, where no trial says it
+}
+
+// A Plan is what a suite costs and which drops in recall it finds, before anything runs.
+type Plan struct {
+	Projects, Entries int
+	USD, Minutes      float64 // expected, of a trial of all projects; 0 where unknown
+	Designs           []Design
+	Buys              []Buy // what one more project, or more trials, would buy; cheapest first
+}
+
+// A Design is a number of trials of each side with the smallest drop, as a fraction, that
+// it finds with 80 % power; undefined where it has too few exchanges to FAIL.
+type Design struct {
+	Baseline, Now int
+	Drop          Value
+}
+
+// A Buy is a larger design with what it costs beyond 3 trials of the baseline and 1 new.
+type Buy struct {
+	What string
+	Drop Value
+	USD  float64
+}
+
+// NewPlan plans a suite of an auditor that asks concurrency projects at a time.
+func NewPlan(all []PlannedProject, concurrency int) Plan {
+	var ps []stat.Project
+	p := Plan{}
+	seconds := 0.0
+	for _, x := range all {
+		p.USD += cmp.Or(average(x.Trials, func(t Trial) float64 { return t.USD }), x.USD)
+		seconds += average(x.Trials, func(t Trial) float64 { return t.Seconds })
+		if p.Projects++; x.Entries == 0 {
+			continue
+		}
+		s := stat.Project{Name: x.Name, Entries: x.Entries}
+		for _, t := range valid(x.Trials) {
+			s.Baseline = append(s.Baseline, t.Result.Metrics.Credit)
+		}
+		if len(s.Baseline) == 0 {
+			s.Baseline = []float64{0.55 * float64(x.Entries)}
+		}
+		p.Entries += x.Entries
+		ps = append(ps, s)
+	}
+	p.Minutes = seconds / 60 / float64(max(1, concurrency))
+	if len(ps) == 0 {
+		return p
+	}
+	phi := stat.Phi(ps)
+	drop := func(ps []stat.Project, b, m int) Value { return Of(stat.D80(ps, phi, b, m)) }
+	for _, d := range [][2]int{{1, 1}, {3, 1}, {3, 3}, {6, 6}} {
+		p.Designs = append(p.Designs, Design{d[0], d[1], drop(ps, d[0], d[1])})
+	}
+	more := append(slices.Clone(ps), ps[len(ps)/2])
+	one := p.USD / float64(p.Projects)
+	p.Buys = []Buy{
+		{"one more project like these (3 v 1)", drop(more, 3, 1), 4 * one},
+		{"2 more trials (3 v 3)", drop(ps, 3, 3), 2 * p.USD},
+		{"5 more trials, and 3 of the baseline (6 v 6)", drop(ps, 6, 6), 8 * p.USD},
+	}
+	slices.SortStableFunc(p.Buys, func(a, b Buy) int { return cmp.Compare(a.USD, b.USD) })
+	return p
+}
+
+// Line returns the one line of the plan that matters before a run of b baseline and m new
+// trials; empty without a project that could drop.
+func (p Plan) Line(b, m int) string {
+	for _, d := range slices.Backward(p.Designs) {
+		if d.Baseline > b || d.Now > m {
+			continue
+		}
+		if !d.Drop.Defined {
+			break
+		}
+		return fmt.Sprintf("%s find a drop in recall of %s points with 80 %% power (%d v %d trials); assay plan says what more would buy",
+			plural(p.Projects, "project"), points(d.Drop), d.Baseline, d.Now)
+	}
+	if len(p.Designs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s with %d v %d trials cannot FAIL by a drop, unless one collapses; assay plan says what could", plural(p.Projects, "project"), b, m)
+}
+
+func points(v Value) string { return fmt.Sprintf("%.0f", math.Ceil(100*v.V-tiny)) }
+
+// String returns the plan as text.
+func (p Plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s; a trial of all of them", plural(p.Projects, "project"), plural(p.Entries, "vulnerability"))
+	switch {
+	case p.USD > 0 && p.Minutes > 0:
+		fmt.Fprintf(&b, " costs about $%.2f and takes %s\n", p.USD, minutes(p.Minutes))
+	case p.USD > 0:
+		fmt.Fprintf(&b, " costs about $%.2f\n", p.USD)
+	case p.Minutes > 0:
+		fmt.Fprintf(&b, " takes about %s; its cost is not known\n", minutes(p.Minutes))
+	default:
+		b.WriteString(": cost and time are not known before its first run\n")
+	}
+	if len(p.Designs) == 0 {
+		b.WriteString("no key holds a vulnerability: recall cannot drop\n")
+		return b.String()
+	}
+	b.WriteString("\nbaseline v new   smallest drop in recall that is found with 80 % power\n")
+	for _, d := range p.Designs {
+		text := "- (too few exchanges to FAIL, unless a project collapses)"
+		if d.Drop.Defined {
+			text = points(d.Drop) + " points"
+		}
+		fmt.Fprintf(&b, "%8d v %d     %s\n", d.Baseline, d.Now, text)
+	}
+	b.WriteString("\nbeyond 3 v 1\n")
+	for _, x := range p.Buys {
+		text := "cannot FAIL"
+		if x.Drop.Defined {
+			text = points(x.Drop) + " points"
+		}
+		if x.USD > 0 {
+			text += fmt.Sprintf(", $%.2f", x.USD)
+		}
+		fmt.Fprintf(&b, "  %s: %s\n", x.What, text)
+	}
+	if !p.Designs[1].Drop.Defined {
+		b.WriteString("\nWARNING: one new trial of this suite cannot FAIL by a drop: add projects (four are enough), or run three trials\n")
+	}
+	return b.String()
+}
