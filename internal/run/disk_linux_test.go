@@ -53,7 +53,7 @@ func TestDiskChild(t *testing.T) {
 	defer s.Close()
 	r := modelAt(t, o.Base, 20*time.Second)
 	for range 2 {
-		p, err := run.Prepare(ctx, run.Config{Store: s, Budget: math.Inf(1), Concurrency: 8, StoreWait: 300 * time.Millisecond}, run.Listed(items(trials(400, r))))
+		p, err := run.Prepare(ctx, run.Config{Store: s, Budget: math.Inf(1), Concurrency: 8, StoreWait: time.Hour}, run.Listed(items(trials(400, r))))
 		require.NoError(t, err)
 		started, err := p.Start(ctx)
 		require.NoError(t, err)

@@ -75,14 +75,21 @@ func (e *engine) stored(all []*job) {
 	}
 }
 
+// fullDiskWait is the StoreWait of a disk that is full.
+const fullDiskWait = 2 * time.Second
+
 // insist writes, and tries again for StoreWait at most. What is written was paid
 // for: it is written although the run was stopped. The waits are short: a lock
 // goes away at any moment, and a place is held meanwhile.
 func (e *engine) insist(write func(context.Context) error) error {
-	for n, end := 1, time.Now().Add(e.config.StoreWait); ; n++ {
+	begun, patience := time.Now(), e.config.StoreWait
+	for n := 1; ; n++ {
 		err := write(context.Background())
+		if store.Full(err) { // which seldom passes, and what is asked meanwhile is lost
+			patience = min(patience, fullDiskWait)
+		}
 		wait := jitter(50*time.Millisecond, 2*time.Second, n)
-		if err == nil || errors.Is(err, store.ErrGone) || time.Now().Add(wait).After(end) {
+		if err == nil || errors.Is(err, store.ErrGone) || time.Since(begun)+wait > patience {
 			return err
 		}
 		time.Sleep(wait)

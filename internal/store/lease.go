@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -126,4 +127,11 @@ func (l *lease) release() error {
 	}
 	_, err := l.db.Exec("DELETE FROM lease")
 	return errors.Join(err, l.letGo())
+}
+
+// Full reports whether something could not be stored because the disk is full.
+func Full(err error) bool {
+	var refused *sqlite.Error
+	return errors.As(err, &refused) && refused.Code()&0xff == sqlite3.SQLITE_FULL ||
+		errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
