@@ -100,14 +100,14 @@ func TestNoSuchProjectIsSaid(t *testing.T) {
 	s := newShell(t)
 	require.NoError(t, os.Mkdir(filepath.Join(s.dir, "fixtures"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "key.csv"), nil, 0o600))
-	for _, args := range [][]string{{"tree", "NOPE"}, {"fetch", "NOPE"}, {"fetch", "NOPE", "--functions"}, {"import", "NOPE", "key.csv"}, {"triage", "NOPE"}} {
+	for _, args := range [][]string{{"new", "project", "NOPE", "--again"}, {"fetch", "NOPE"}, {"fetch", "NOPE", "--functions"}, {"import", "NOPE", "key.csv"}, {"triage", "NOPE"}} {
 		_, errs, status := s.run("", args...)
 		require.Equal(t, 1, status, args)
 		require.Contains(t, errs, `there is no project "NOPE" below fixtures/projects`, args)
 	}
 }
 
-// TestPlantedProjectsHaveNoPage: tree and import say so of one that is there.
+// TestPlantedProjectsHaveNoPage: new project and import say so of one that is there.
 func TestPlantedProjectsHaveNoPage(t *testing.T) {
 	fsys, err := suite.Checkout("../..")
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestEmptyVariablesAreNone(t *testing.T) {
 	for _, name := range []string{"ASSAY_ROOT", "ASSAY_MODEL", "ASSAY_TRIALS", "ASSAY_CONCURRENCY", "ASSAY_FORCE", "ASSAY_DB"} {
 		t.Setenv(name, "")
 	}
-	_, errs, _ := s.run("", "tree", "NOPE")
+	_, errs, _ := s.run("", "new", "project", "NOPE", "--again")
 	require.Contains(t, errs, "there is no project")
 	_, errs, _ = s.run("", "enqueue")
 	require.Contains(t, errs, "ASSAY_DB is not set")

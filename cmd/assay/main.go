@@ -31,7 +31,6 @@ type cli struct {
 	Init     initCmd            `cmd:"" help:"Write the smallest folder of your own that runs."`
 	New      newCmd             `cmd:"" help:"Add a case, an application, a project or an auditor to a folder of your own."`
 	Import   importCmd          `cmd:"" help:"Add entries to a project's key from SARIF or CSV."`
-	Tree     treeCmd            `cmd:"" help:"Write the manifests of a project's source files and functions at its pin."`
 	Fetch    fetchCmd           `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
 	Capture  captureCmd         `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
 	Readings readingsCmd        `cmd:"" help:"Have requests read blind, and keep the replies as the recording of a reviewer."`

@@ -267,6 +267,7 @@ type newProjectCmd struct {
 	Language   string `help:"Languages of its source, separated by commas."`
 	Licence    string `help:"Its licence." default:"unknown"`
 	Key        string `help:"json: make nothing, and print the key of a project that is there (or planted: marina@7) as JSON, which assay import reads." enum:"json," default:""`
+	Again      bool   `help:"Write the manifests of a project that is there again: its pin has moved."`
 
 	made string // the repository that holds a folder as it is
 }
@@ -274,6 +275,9 @@ type newProjectCmd struct {
 func (c *newProjectCmd) Run(ctx context.Context) error {
 	if c.Key == "json" {
 		return c.printKey()
+	}
+	if c.Again {
+		return c.manifests(ctx, c.Name, true)
 	}
 	if err := checkName(c.Name); err != nil {
 		return err
@@ -285,7 +289,8 @@ func (c *newProjectCmd) Run(ctx context.Context) error {
 		return errors.Join(err, os.RemoveAll(c.made))
 	}
 	if err := c.manifests(ctx, c.Name, true); err != nil {
-		return fmt.Errorf("%w\nthe project is there and has no manifests yet: assay tree %s writes them", err, c.Name)
+		return fmt.Errorf("%w\nthe project is there and has no manifests yet: "+
+			"assay new project %s --again writes them", err, c.Name)
 	}
 	root := suite.Quoted(c.source.Root)
 	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE --root %s, then\n  assay lint --root %s\n  ASSAY_ROOT=%s go test -run Regression\n", c.Name, root, root, root)
@@ -397,13 +402,6 @@ func (c *newProjectCmd) copyFolder(ctx context.Context, dir string) error {
 	}
 	return errors.Join(err, os.Remove(filepath.Join(to, "index")))
 }
-
-type treeCmd struct {
-	source
-	Project string `arg:"" help:"Name of a project of fixtures/projects."`
-}
-
-func (c *treeCmd) Run(ctx context.Context) error { return c.manifests(ctx, c.Project, true) }
 
 // manifests writes that of functions, by which the key is checked without the source, and
 // with files before it that of the source. What is there of them is not looked at.

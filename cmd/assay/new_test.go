@@ -80,7 +80,8 @@ func TestNewProjectOfAFolder(t *testing.T) {
 	elsewhere := t.TempDir()
 	require.NoError(t, os.CopyFS(elsewhere, os.DirFS(dir)))
 	require.NoError(t, os.RemoveAll(dir))
-	require.NoError(t, (&treeCmd{source{Root: elsewhere, Cache: t.TempDir(), Mirror: t.TempDir()}, "shop"}).Run(t.Context()), "as on another machine")
+	again := newProjectCmd{source: source{Root: elsewhere, Cache: t.TempDir(), Mirror: t.TempDir()}, Name: "shop", Again: true}
+	require.NoError(t, again.Run(t.Context()), "as on another machine")
 }
 
 // TestNewProjectOfAForeignRepository copies its commit, and starts nothing that its

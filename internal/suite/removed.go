@@ -13,6 +13,7 @@ var removed = map[string]string{
 	"assay merge":       "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
 	"TEST_TOTAL_SHARDS": "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
 	"assay rescore":     "assay score RECORD... scores kept reports again; assay score REPORT... --project NAME scores any report",
+	"assay tree":        "assay new project NAME --again writes the manifests of a project again",
 	"static":            "patterns is the embedded auditor and reviewer",
 }
 
