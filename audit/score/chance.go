@@ -132,6 +132,9 @@ func (s *scorer) placements(rng *rand.Rand) func() map[*entry]float64 {
 				near = append(near, *p)
 			}
 		}
+		if len(near) == 0 {
+			return nil
+		}
 		credit := map[*entry]float64{}
 		for _, p := range s.key.match(near, known) {
 			switch {

@@ -161,6 +161,9 @@ func (a *assignment) solve(claims int) []int {
 	freed := make([]int, n) // what is gained when an entry goes without
 	from, through := make([]int, n), make([]edge, n)
 	for start := range a.edges {
+		if len(a.edges[start]) == 0 {
+			continue
+		}
 		for i := range freed {
 			freed[i] = math.MinInt
 		}
