@@ -99,6 +99,15 @@ type Traffic struct {
 	Refused     int    `json:"refused,omitempty"` // how often it was asked for and not let through
 	Sent        int64  `json:"sent"`              // bytes on the wire
 	Received    int64  `json:"received"`
+
+	// Models are those that the provider was asked, with those that answered, each pair once.
+	Models []AnsweredBy `json:"models,omitempty"`
+}
+
+// AnsweredBy is a model that was asked, and the one that answered.
+type AnsweredBy struct {
+	Asked  string `json:"asked"`
+	Served string `json:"served"`
 }
 
 // AddTraffic gives what was exchanged with each host in both, sorted by host.
@@ -108,6 +117,11 @@ func AddTraffic(a, b []Traffic) []Traffic {
 	for i := len(sum) - 1; i > 0; i-- {
 		if x, y := &sum[i-1], sum[i]; x.Host == y.Host {
 			x.Connections, x.Refused, x.Sent, x.Received = x.Connections+y.Connections, x.Refused+y.Refused, x.Sent+y.Sent, x.Received+y.Received
+			for _, m := range y.Models {
+				if !slices.Contains(x.Models, m) {
+					x.Models = append(x.Models, m)
+				}
+			}
 			sum = slices.Delete(sum, i, i+1)
 		}
 	}

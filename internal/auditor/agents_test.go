@@ -33,7 +33,7 @@ type agentCase struct {
 	section   string
 	variables map[string]string
 	tokens    bool // its events say what it used
-	confirmed bool // and who answered
+	confirmed bool // and, or the proxy sees, who answered
 }
 
 // agents are the sections that run against the stand-in, with what each needs. {url} is the
@@ -43,12 +43,12 @@ var agents = []agentCase{
 	{"claude-skill", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000", "ANTHROPIC_BASE_URL": "{url}", "ASSAY_AGENT_HOME": "{home}"}, true, true},
 	{"claude-plugin", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000", "ANTHROPIC_BASE_URL": "{url}", "ASSAY_PLUGIN": "{plugin}", "CLAUDE_SKILL": "plug:audit"}, true, true},
 	{"claude-security-review", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000", "ANTHROPIC_BASE_URL": "{url}"}, true, true},
-	{"codex", map[string]string{"CODEX_MODEL": "gpt-5.1-codex", "CODEX_API_KEY": "sk-test-000000", "OPENAI_BASE_URL": "{url}/v1", "AGENT_EFFORT": "low"}, true, false},
+	{"codex", map[string]string{"CODEX_MODEL": "gpt-5.1-codex", "CODEX_API_KEY": "sk-test-000000", "OPENAI_BASE_URL": "{url}/v1", "AGENT_EFFORT": "low"}, true, true},
 	{"gemini", map[string]string{"GEMINI_API_KEY": "test-000000", "GEMINI_MODEL": "gemini-2.5-pro", "GOOGLE_GEMINI_BASE_URL": "{url}"}, true, true},
 	{"opencode", map[string]string{"OPENCODE_CONFIG_CONTENT": `{"provider":{"here":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"{url}/v1","apiKey":"sk-test-000000"},"models":{"stand-in":{}}}},"model":"here/stand-in"}`}, true, false},
 	{"copilot", map[string]string{"COPILOT_PROVIDER_API_KEY": "sk-test-000000", "COPILOT_PROVIDER_BASE_URL": "{url}/v1", "COPILOT_PROVIDER_WIRE_API": "responses", "COPILOT_MODEL": "gpt-6-sol", "COPILOT_OFFLINE": "true", "AGENT_EFFORT": "low"}, true, false},
-	{"qwen-code", map[string]string{"OPENAI_API_KEY": "sk-test-000000", "OPENAI_BASE_URL": "{url}/v1", "OPENAI_MODEL": "qwen3.8-max"}, true, false},
-	{"kimi-code", map[string]string{"KIMI_MODEL_API_KEY": "sk-test-000000", "KIMI_MODEL_BASE_URL": "{url}/v1", "KIMI_MODEL_NAME": "kimi-k3"}, false, false},
+	{"qwen-code", map[string]string{"OPENAI_API_KEY": "sk-test-000000", "OPENAI_BASE_URL": "{url}/v1", "OPENAI_MODEL": "qwen3.8-max"}, true, true},
+	{"kimi-code", map[string]string{"KIMI_MODEL_API_KEY": "sk-test-000000", "KIMI_MODEL_BASE_URL": "{url}/v1", "KIMI_MODEL_NAME": "kimi-k3"}, false, true},
 }
 
 // An agentRun is one run of a section against a stand-in.
@@ -133,8 +133,8 @@ func TestAgentsOfTheSections(t *testing.T) {
 	}
 }
 
-// TestAgentsWithoutAServer: a server that is down ends the run within a minute, by the agent
-// itself.
+// TestAgentsWithoutAServer: a server that is down ends the run, by the agent itself. On a machine
+// that is not busy that takes less than a minute, most of which is their start.
 func TestAgentsWithoutAServer(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.section, func(t *testing.T) {
@@ -143,10 +143,10 @@ func TestAgentsWithoutAServer(t *testing.T) {
 				changed(t, r.exam.dir)
 			}
 			r.s.Close()
-			r.entry.Timeout = time.Minute
+			r.entry.Timeout = 2 * time.Minute
 			run := r.run(t)
 			require.NotEmpty(t, run.Invalid)
-			require.NotContains(t, run.Invalid, "within 1m0s", "it ended by itself")
+			require.NotContains(t, run.Invalid, "within 2m0s", "it ended by itself")
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +73,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
+	c.confirm(&e.said, e.Network)
 	run := audit.AuditRun{Raw: e.text, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, confined), Usage: e.said.Usage,
 		Model: cmp.Or(strings.Join(e.said.Served, ", "), c.asked(&e.said)), Unconfirmed: len(e.said.Served) == 0 && c.asked(&e.said) != "",
 		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network}
@@ -138,6 +140,24 @@ func (c *command) read(run *audit.AuditRun, e *ran) {
 		run.Report, run.Invalid, early = readRun(&c.entry, e.text, &e.said, c.unmeasured(&e.said))
 		if !e.TimedOut && e.Cut == 0 {
 			run.EndedEarly = early
+		}
+	}
+}
+
+// confirm adds what the proxy saw of the provider to what the agent says: which model answered,
+// where it asked for the model of its section, and another one where one of its requests was
+// answered by that.
+func (c *command) confirm(said *events.Outcome, network []audit.Traffic) {
+	told, asked := len(said.Served) > 0, c.asked(said)
+	for _, t := range network {
+		for _, m := range t.Models {
+			switch same := events.SameModel(m.Asked, m.Served, c.aliases); {
+			case !same:
+				said.Asked, said.Served, said.Swapped = m.Asked, []string{m.Served}, true
+				return
+			case !told && events.SameModel(asked, m.Asked, c.aliases) && !slices.Contains(said.Served, m.Served):
+				said.Served = append(said.Served, m.Served)
+			}
 		}
 	}
 }

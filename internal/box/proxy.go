@@ -278,8 +278,12 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 		}
 	}
 	scrub := p.scrubber
+	var models *modelPair
 	if key == "" {
 		scrub = nil
+	}
+	if to == p.provider {
+		models = p.watchModels(r)
 	}
 	reverse := httputil.ReverseProxy{Transport: p.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
@@ -298,6 +302,7 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 			out.Header.Del("Range") // a key could come in two parts
 		},
 		ModifyResponse: func(r *http.Response) error {
+			models.answered(r)
 			if scrub == nil {
 				return nil
 			}

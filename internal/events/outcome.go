@@ -15,6 +15,7 @@ type Outcome struct {
 	Report  string   // the agent's last answer
 	Asked   string   // the model that the agent asked; empty where it does not say
 	Served  []string // the models that answered, in this order; empty where it does not say
+	Swapped bool     // whether the proxy saw that Served answered where Asked was asked
 	Refused string   // how the model refused, with what the agent did then; empty where it did not
 	Unasked string   // why no model was asked at all; empty where one was
 	Failed  string   // why the agent says that its run failed; empty where it does not
@@ -33,7 +34,9 @@ func (o *Outcome) Model() string { return cmp.Or(strings.Join(o.Served, ", "), o
 // answered, it refused, or nothing was asked. It returns "" where none of that is known. The
 // caller may know which model was asked better than the agent, and by which aliases.
 func (o *Outcome) Unmeasured(asked string, aliases []string) string {
-	asked = cmp.Or(asked, o.Asked)
+	if asked = cmp.Or(asked, o.Asked); o.Swapped {
+		asked = o.Asked
+	}
 	other := slices.IndexFunc(o.Served, func(m string) bool { return !SameModel(asked, m, aliases) })
 	switch {
 	case o.Refused != "":

@@ -1,0 +1,100 @@
+package box
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"assay/audit"
+)
+
+// maxModels bounds how many pairs of models the log of one host holds.
+const maxModels = 50
+
+// modelIn is where a request names the model that it asks, and a response the one that
+// answered: OpenAI's and Anthropic's APIs, and Gemini's. In a text the quotes are escaped.
+var modelIn = regexp.MustCompile(`"model(?:Version)?"\s*:\s*"([^"\\]{1,200})"`)
+
+// pathModel is Gemini's way to name the model that is asked.
+var pathModel = regexp.MustCompile(`/models/([^/:]{1,200}):`)
+
+// A modelPair is the model that a request to the provider asks, and the one that answers.
+type modelPair struct {
+	mu            sync.Mutex
+	asked, served string
+	note          func(asked, served string) // called once both are known
+}
+
+func (m *modelPair) set(to *string, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if *to != "" || name == "" {
+		return
+	}
+	if *to = name; m.asked != "" && m.served != "" {
+		m.note(m.asked, m.served)
+	}
+}
+
+// watchModels notes which model a request asks and which one answers it.
+func (p *proxy) watchModels(r *http.Request) *modelPair {
+	m := &modelPair{note: func(asked, served string) {
+		port := cmp.Or(p.provider.Port(), map[string]string{"https": "443", "http": "80"}[p.provider.Scheme])
+		p.note(net.JoinHostPort(p.provider.Hostname(), port), func(t *audit.Traffic) {
+			pair := audit.AnsweredBy{Asked: asked, Served: served}
+			if len(t.Models) < maxModels && !slices.Contains(t.Models, pair) {
+				t.Models = append(t.Models, pair)
+			}
+		})
+	}}
+	if in := pathModel.FindStringSubmatch(r.URL.Path); in != nil {
+		m.set(&m.asked, in[1])
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = &sniffedBody{ReadCloser: r.Body, found: func(name string) { m.set(&m.asked, name) }}
+	}
+	return m
+}
+
+// answered reads the model from a response's header, or from its body as it passes. Codex's
+// server names the model that it chose in the header alone.
+func (m *modelPair) answered(r *http.Response) {
+	if r.StatusCode >= 300 || m == nil {
+		return
+	}
+	if name := r.Header.Get("Openai-Model"); name != "" {
+		m.set(&m.served, name)
+		return
+	}
+	r.Body = &sniffedBody{ReadCloser: r.Body, found: func(name string) { m.set(&m.served, name) }}
+}
+
+// A sniffedBody looks for the first model that a body names, as it is read.
+type sniffedBody struct {
+	io.ReadCloser
+	found func(model string)
+	seen  []byte // the end of what was read
+	done  bool
+}
+
+func (b *sniffedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.done {
+		return n, err
+	}
+	b.seen = append(b.seen, p[:n]...)
+	if m := modelIn.FindSubmatch(b.seen); m != nil {
+		b.done = true
+		b.found(strings.Clone(string(m[1])))
+	}
+	if keep := 300; len(b.seen) > keep {
+		b.seen = bytes.Clone(b.seen[len(b.seen)-keep:])
+	}
+	return n, err
+}
