@@ -1,0 +1,61 @@
+package box
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"assay/audit"
+)
+
+// TestTheProxySeesWhoAnswers: each pair of a model that was asked and one that answered is noted
+// once, by the body, the path or the header, in one piece or as a stream.
+func TestTheProxySeesWhoAnswers(t *testing.T) {
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		switch r.URL.Path {
+		case "/header":
+			w.Header().Set("Openai-Model", "b")
+		case "/refused":
+			w.WriteHeader(http.StatusBadRequest)
+		}
+		if strings.Contains(string(b), "silent") {
+			return
+		}
+		for range 400 { // what comes before does not matter
+			_, _ = io.WriteString(w, "data: {\"text\":\"\\\"model\\\": \\\"quoted\\\"\"}\n\n")
+			_ = http.NewResponseController(w).Flush()
+		}
+		_, _ = io.WriteString(w, `data: {"model" : "a-2026-01-01"}`)
+	}))
+	defer provider.Close()
+	t.Setenv("BASE", provider.URL)
+	t.Setenv("KEY", "sk-0123456789abcdef0123")
+	p, err := newProxy(audit.Network{Provider: "https://api.example.com", BaseURL: "BASE", Key: "KEY"}, false)
+	require.NoError(t, err)
+	ask := func(path, body string) {
+		res, err := http.Post("http://"+p.address+path, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		_, err = io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Equal(t, path == "/refused", res.StatusCode != http.StatusOK, path)
+		require.NoError(t, res.Body.Close())
+	}
+	for range 2 {
+		ask("/plain", `{"messages":["`+strings.Repeat("x", 1<<16)+`\"model\":\"quoted\""],"model":"a"}`)
+	}
+	ask("/header", `{"model":"a"}`)
+	ask("/v1beta/models/g:generateContent", `{"contents":[]}`)
+	ask("/refused", `{"model":"r"}`)
+	ask("/plain", `{"model":"silent"}`)
+	all := p.close()
+	require.Len(t, all, 1)
+	require.Equal(t, "[{a a-2026-01-01} {a b} {g a-2026-01-01}]", fmt.Sprint(all[0].Models))
+	sum := audit.AddTraffic(all, all)
+	require.Equal(t, all[0].Models, sum[0].Models)
+}

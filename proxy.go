@@ -1,0 +1,528 @@
+package box
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"assay/audit"
+)
+
+// A proxy is the way of one run into the network. It lets through the hosts that
+// the program's section names and, for the provider, puts the key in the place of
+// a token: a program that takes its provider's address from a variable holds no
+// key at all.
+//
+// In a box it is the only way: the box has a network of its own, in which nothing
+// is but the proxy's listener. A program that nothing confines is asked to use it.
+type proxy struct {
+	network    audit.Network
+	provider   *url.URL  // nil: it knows no provider
+	token, key string    // both empty where no key is set
+	scrubber   *scrubber // nil where the key is none, or too short to be looked for
+	address    string    // as the program sees it
+	listener   net.Listener
+	server     *http.Server
+	transport  *http.Transport
+	ctx        context.Context
+	end        context.CancelFunc
+	tunnels    sync.WaitGroup
+	above      func(*http.Request) (*url.URL, error) // the proxy that we ourselves are behind
+	open, work chan struct{}                         // connections, and requests under way
+
+	mu      sync.Mutex
+	traffic map[string]*audit.Traffic
+}
+
+const (
+	boxAddress = "127.0.0.1:3128" // of the proxy, in a box
+	maxHosts   = 1000             // that are told apart: a program can ask for any number
+
+	// leastKey is how long a key is at least: what is shorter stands for none, where a
+	// server asks for none, and may be any word.
+	leastKey = 16
+
+	// atOnce is how many connections wait for a request at one time, and how many
+	// requests are under way: each takes open files of ours, which other runs need.
+	atOnce = 256
+)
+
+// newProxy gives the proxy of a run; nil where its section asks for no network or
+// for all of it. Where the program is not confined it listens at once.
+func newProxy(n audit.Network, confined bool) (*proxy, error) {
+	if n.None() || n.Open {
+		return nil, nil
+	}
+	p := &proxy{network: n, address: boxAddress, traffic: map[string]*audit.Traffic{}, above: http.ProxyFromEnvironment,
+		open: make(chan struct{}, atOnce), work: make(chan struct{}, atOnce)}
+	if n.Provider != "" {
+		given, from := n.Provider, "its Provider"
+		if v := os.Getenv(n.BaseURL); v != "" {
+			given, from = v, n.BaseURL
+		}
+		u, err := url.Parse(given)
+		if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return nil, fmt.Errorf("%s is no address of a provider: expected a URL like https://api.example.com", from)
+		}
+		if p.provider, p.key = u, os.Getenv(n.Key); p.key != "" {
+			p.token = "assay-" + rand.Text()
+			if len(p.key) >= leastKey {
+				p.scrubber = newScrubber(p.key, p.token)
+			}
+		}
+	}
+	p.ctx, p.end = context.WithCancel(context.Background())
+	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, TLSHandshakeTimeout: time.Minute}
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return p.ctx }, ConnContext: p.enter, ConnState: p.leave}
+	if confined {
+		return p, nil
+	}
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("the proxy of the run: %w", err)
+	}
+	p.address = l.Addr().String()
+	p.serve(l)
+	return p, nil
+}
+
+func (p *proxy) serve(l net.Listener) {
+	p.listener = l
+	go func() { _ = p.server.Serve(l) }()
+}
+
+// enter lets the next connection wait while too many are open.
+func (p *proxy) enter(ctx context.Context, c net.Conn) context.Context {
+	select {
+	case p.open <- struct{}{}:
+	case <-p.ctx.Done():
+		_ = c.Close()
+	}
+	return ctx
+}
+
+// leave makes room for a connection. One that was taken over, by a tunnel, counts as
+// work that is under way.
+func (p *proxy) leave(_ net.Conn, state http.ConnState) {
+	if state == http.StateClosed || state == http.StateHijacked {
+		select {
+		case <-p.open:
+		default: // it never entered
+		}
+	}
+}
+
+// close ends all that goes through the proxy, and gives what did; nil has nothing.
+func (p *proxy) close() []audit.Traffic {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	p.end() // from here on no tunnel begins
+	p.mu.Unlock()
+	_ = p.server.Close()
+	if p.listener != nil {
+		_ = p.listener.Close()
+	}
+	p.transport.CloseIdleConnections()
+	p.tunnels.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []audit.Traffic
+	for _, t := range p.traffic {
+		all = append(all, *t)
+	}
+	slices.SortFunc(all, func(x, y audit.Traffic) int { return cmp.Compare(x.Host, y.Host) })
+	return all
+}
+
+func (p *proxy) environment(env []string) []string {
+	if p == nil {
+		return env
+	}
+	// Of this machine a program reaches its own part alone; what Hosts names lies behind the proxy.
+	direct := strings.Join(slices.DeleteFunc([]string{"127.0.0.1", "localhost"}, func(name string) bool {
+		return slices.ContainsFunc(p.network.Hosts, func(host string) bool { return strings.HasPrefix(strings.ToLower(host), name+":") })
+	}), ",")
+	at := "http://" + p.address
+	told := map[string]string{"HTTP_PROXY": at, "HTTPS_PROXY": at, "ALL_PROXY": at, "http_proxy": at, "https_proxy": at, "all_proxy": at,
+		"NO_PROXY": direct, "no_proxy": direct}
+	if p.provider != nil {
+		told[p.network.BaseURL] = at + p.provider.Path
+		told[p.network.Key] = p.token
+	}
+	var out []string
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		if _, ours := told[name]; !ours {
+			out = append(out, v)
+		}
+	}
+	for name, value := range told {
+		if value != "" {
+			out = append(out, name+"="+value)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (p *proxy) describe(env []string) string {
+	hosts := slices.Clone(p.network.Hosts)
+	if p.provider != nil {
+		at := p.provider.Host
+		if p.key != "" {
+			at += " (the proxy adds " + p.network.Key + ")"
+		}
+		hosts = append([]string{at}, hosts...)
+	}
+	said := "network through a proxy to " + strings.Join(hosts, ", ") + " alone"
+	var keys []string
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		if Secret(name) && value != "" && value != p.token {
+			keys = append(keys, name)
+		}
+	}
+	if len(keys) > 0 {
+		said += ", in its environment " + strings.Join(keys, ", ")
+	}
+	return said
+}
+
+// secretName matches the names of variables that hold secrets: MAX_OUTPUT_TOKENS is
+// none of them, nor is GIT_AUTHOR_NAME.
+var secretName = regexp.MustCompile(`(?i)(?:keys?|token|secrets?|passw(?:or)?d|passphrase|credentials?|auth|authorization)(?:[_-]|$)`)
+
+// Secret reports whether a variable of this name is taken to hold a secret: it is
+// kept out of what is stored.
+func Secret(name string) bool { return secretName.MatchString(name) }
+
+// ServeHTTP lets through, or says why not, in words that end up in what the
+// program reports.
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case p.work <- struct{}{}:
+		defer func() { <-p.work }()
+	case <-r.Context().Done():
+		return
+	}
+	switch {
+	case r.Method == http.MethodConnect:
+		p.tunnel(w, r)
+	case r.Method == http.MethodTrace: // it would be answered with the key
+		http.Error(w, "assay: TRACE is not let through", http.StatusMethodNotAllowed)
+	case r.URL.IsAbs() && r.URL.Host != p.address:
+		p.forward(w, r, &url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host}, "")
+	case p.provider == nil:
+		http.Error(w, "assay: this is the proxy of the run, and its section names no Provider", http.StatusNotFound)
+	default:
+		p.forward(w, r, p.provider, p.key)
+	}
+}
+
+// keyHeaders are the headers in which a provider takes its key, and ?key= is the parameter.
+var keyHeaders = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
+
+// misplaced names the part of a request that holds the token and is not made for keys; ""
+// where there is none. What a provider is sent there it may answer with.
+func (p *proxy) misplaced(r *http.Request) string {
+	for name, values := range r.Header {
+		text := strings.ToLower(name + strings.Join(values, " "))
+		if strings.Contains(text, strings.ToLower(p.token)) && !slices.Contains(keyHeaders, name) {
+			return "the header " + name
+		}
+	}
+	for part := range strings.SplitSeq(r.URL.RawQuery, "&") {
+		if strings.Contains(part, p.token) && part != "key="+p.token {
+			return "a parameter other than key"
+		}
+	}
+	if strings.Contains(r.URL.Path, p.token) {
+		return "the path"
+	}
+	return ""
+}
+
+// forward asks in the program's place. Where there is a key, it replaces the token where
+// providers take keys, and the token replaces it in all that comes back.
+func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key string) {
+	if key != "" {
+		why := ""
+		if at := p.misplaced(r); at != "" {
+			why = fmt.Sprintf("%s holds the token: expected it in %s or ?key=", at, strings.Join(keyHeaders, ", "))
+		} else if r.Header.Get("Upgrade") != "" {
+			why = "an upgraded connection cannot be searched for the key: expected plain requests"
+		}
+		if why != "" {
+			refuse(w, fmt.Errorf("the request is %w: %s", errKept, why))
+			return
+		}
+	}
+	scrub := p.scrubber
+	var models *modelPair
+	if key == "" {
+		scrub = nil
+	}
+	if to == p.provider {
+		models = p.watchModels(r)
+	}
+	reverse := httputil.ReverseProxy{Transport: p.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		Rewrite: func(pr *httputil.ProxyRequest) {
+			out := pr.Out
+			out.URL.Scheme, out.URL.Host, out.Host = to.Scheme, to.Host, to.Host
+			if key == "" {
+				return
+			}
+			out.URL.RawQuery = strings.ReplaceAll(out.URL.RawQuery, p.token, url.QueryEscape(key))
+			for _, name := range keyHeaders {
+				for i, value := range out.Header[name] {
+					out.Header[name][i] = strings.ReplaceAll(value, p.token, key)
+				}
+			}
+			out.Header.Set("Accept-Encoding", "identity")
+			out.Header.Del("Range") // a key could come in two parts
+		},
+		ModifyResponse: func(r *http.Response) error {
+			models.answered(r)
+			if scrub == nil {
+				return nil
+			}
+			if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+				return fmt.Errorf("the provider answers in the coding %q, in which the key cannot be searched for: expected none", coding)
+			}
+			scrub.headers(r.Header)
+			if r.Request.Method != http.MethodHead {
+				r.Header.Del("Content-Length")
+				r.ContentLength = -1
+			}
+			r.Body = &scrubbedBody{scrubber: scrub, answer: r, body: r.Body}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			if scrub != nil && !errors.Is(err, errKept) {
+				err = errors.New(scrub.text(err.Error()))
+			}
+			refuse(w, err)
+		},
+	}
+	reverse.ServeHTTP(w, r)
+}
+
+func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
+	if !p.begin() {
+		return
+	}
+	defer p.tunnels.Done()
+	there, err := p.dial(r.Context(), "tcp", r.Host)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	defer there.Close()
+	here, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	defer here.Close()
+	defer context.AfterFunc(p.ctx, func() { _, _ = here.Close(), there.Close() })()
+	if _, err := io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = io.Copy(there, buffered)
+		endWriting(there)
+	}()
+	_, _ = io.Copy(here, there)
+	endWriting(here)
+	<-sent
+}
+
+// begin counts a tunnel in, and reports false where the run has ended.
+func (p *proxy) begin() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() == nil {
+		p.tunnels.Add(1)
+	}
+	return p.ctx.Err() == nil
+}
+
+func endWriting(c net.Conn) {
+	if counted, ok := c.(*countedConn); ok {
+		c = counted.Conn
+	}
+	if half, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+}
+
+var errKept = errors.New("not let through")
+
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusBadGateway
+	if errors.Is(err, errKept) {
+		status = http.StatusForbidden
+	}
+	http.Error(w, "assay: "+err.Error(), status)
+}
+
+// dial connects to a host that is let through, and has the bytes counted.
+func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no host with a port", address)
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	address = net.JoinHostPort(host, port)
+	if !p.allowed(host, port) {
+		p.note(address, func(t *audit.Traffic) { t.Refused++ })
+		return nil, fmt.Errorf("%s is %w: its section of auditors.md names other Hosts", address, errKept)
+	}
+	c, err := p.connect(ctx, network, address)
+	if err != nil {
+		if errors.Is(err, errKept) {
+			p.note(address, func(t *audit.Traffic) { t.Refused++ })
+		}
+		return nil, err
+	}
+	p.note(address, func(t *audit.Traffic) { t.Connections++ })
+	return &countedConn{Conn: c, proxy: p, host: address}, nil
+}
+
+func (p *proxy) allowed(host, port string) bool {
+	if p.provider != nil && host == strings.ToLower(p.provider.Hostname()) && port == cmp.Or(p.provider.Port(), map[string]string{"https": "443", "http": "80"}[p.provider.Scheme]) {
+		return true
+	}
+	return slices.ContainsFunc(p.network.Hosts, func(named string) bool {
+		name, at, found := strings.Cut(strings.ToLower(named), ":")
+		if !found {
+			at = "443"
+		}
+		below, wild := strings.CutPrefix(name, "*")
+		return at == port && (name == host || wild && strings.HasSuffix(host, below) && len(host) > len(below))
+	})
+}
+
+// connect goes by the proxy that we ourselves are behind, where there is one.
+func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	above, err := p.above(&http.Request{URL: &url.URL{Scheme: "https", Host: address}})
+	if err != nil {
+		return nil, err
+	}
+	if above == nil {
+		return (&net.Dialer{Timeout: time.Minute, ControlContext: notHere(address)}).DialContext(ctx, network, address)
+	}
+	if above.Scheme != "http" {
+		return nil, fmt.Errorf("the proxy of this machine is %s: expected one with http://", above.Redacted())
+	}
+	c, err := (&net.Dialer{Timeout: time.Minute}).DialContext(ctx, network, net.JoinHostPort(above.Hostname(), cmp.Or(above.Port(), "80")))
+	if err != nil {
+		return nil, err
+	}
+	ask := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{}}
+	if u := above.User; u != nil {
+		password, _ := u.Password()
+		as := http.Request{Header: http.Header{}}
+		as.SetBasicAuth(u.Username(), password)
+		ask.Header.Set("Proxy-Authorization", as.Header.Get("Authorization"))
+	}
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	if err := ask.Write(c); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	read := bufio.NewReaderSize(oneByte{c}, 16)
+	resp, err := http.ReadResponse(read, ask)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, errors.Join(fmt.Errorf("the proxy of this machine, %s, does not connect to %s: %s", above.Redacted(), address, resp.Status), c.Close())
+	}
+	return c, nil
+}
+
+// oneByte keeps a buffer from reading beyond what is asked of it: what follows an
+// answer is the tunnel's.
+type oneByte struct{ io.Reader }
+
+func (r oneByte) Read(b []byte) (int, error) { return r.Reader.Read(b[:min(len(b), 1)]) }
+
+// notHere keeps a name from leading to this machine or its nearest neighbours: what
+// listens there counts on being alone. Who wants that names the address itself.
+func notHere(address string) func(context.Context, string, string, syscall.RawConn) error {
+	host, _, _ := net.SplitHostPort(address)
+	_, err := netip.ParseAddr(host)
+	named := err == nil || host == "localhost"
+	return func(_ context.Context, _, to string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(to)
+		if err != nil || named {
+			return err
+		}
+		if ip := at.Addr().Unmap(); ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ofThisMachine(ip) {
+			return fmt.Errorf("%s leads to %s, which is %w: name the address itself under Hosts", address, ip, errKept)
+		}
+		return nil
+	}
+}
+
+func ofThisMachine(ip netip.Addr) bool {
+	addresses, _ := net.InterfaceAddrs()
+	return slices.ContainsFunc(addresses, func(a net.Addr) bool {
+		own, err := netip.ParsePrefix(a.String())
+		return err == nil && own.Addr().Unmap() == ip
+	})
+}
+
+func (p *proxy) note(host string, f func(*audit.Traffic)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.traffic[host] == nil {
+		if len(p.traffic) >= maxHosts {
+			host = "others"
+		}
+		if p.traffic[host] == nil {
+			p.traffic[host] = &audit.Traffic{Host: host}
+		}
+	}
+	f(p.traffic[host])
+}
+
+type countedConn struct {
+	net.Conn
+	proxy *proxy
+	host  string
+}
+
+func (c *countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.proxy.note(c.host, func(t *audit.Traffic) { t.Received += int64(n) })
+	return n, err
+}
+
+func (c *countedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.proxy.note(c.host, func(t *audit.Traffic) { t.Sent += int64(n) })
+	return n, err
+}
