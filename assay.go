@@ -25,7 +25,7 @@ type Option struct{ set func(*suite.Options) }
 func Dir(dir string) Option { return Option{func(o *suite.Options) { o.Dir = dir }} }
 
 // Shipped adds Assay's own projects and cases to those of Dir.
-func Shipped() Option { return Option{func(o *suite.Options) { o.Shipped = true }} }
+func Shipped() Option { return Option{func(o *suite.Options) { o.Both = true }} }
 
 // Auditor makes auditors written in Go available under their names. Where no
 // -auditor chooses, Smoke and Regression run them live.
@@ -42,7 +42,7 @@ func Reviewer(rs ...audit.Reviewer) Option {
 // New defines Assay's flags on flag.CommandLine and gives the suite. Call it once,
 // in a variable of the test package: flags must be defined before they are parsed.
 func New(options ...Option) *Suite {
-	o := suite.Options{Flags: flag.CommandLine, Own: shipped}
+	o := suite.Options{Flags: flag.CommandLine, Shipped: shipped}
 	for _, option := range options {
 		option.set(&o)
 	}

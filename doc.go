@@ -1,46 +1,41 @@
 // Package assay measures code auditors (language models, audit agents, SAST
 // tools) against answer keys, inside go test, and gates their regressions.
 //
-// The tests of this folder are its suites. What happens in each of them is one
-// pipeline, told here once:
+// The tests in this folder are its suites. Smoke, Regression and Bench are three
+// values of one type and run through the same seven stages, each with a file of
+// its own in internal/suite:
 //
-//  1. Fixtures. audit/fixture reads Markdown: a case (code, its label, the
-//     requirements that it violates) or a project (a pinned code base with its
-//     answer key: known vulnerabilities and decoys). A mistake in a fixture is an
-//     error with file and line before anything runs.
+//  1. Collect (collect.go) reads fixtures and returns measurements: one auditor
+//     on one project, or one reviewer on one case. audit/fixture reads Markdown
+//     and reports mistakes with file and line before anything runs.
 //
-//  2. Task. Of a case remain the SPEC's Prompt section, the evaluation prompt, the
-//     language and the code; of a project remains a folder, which internal/seal
-//     made from the pinned commit with the project's own answers blanked. A task
-//     has no field that could carry an answer: what an auditor cannot be handed
-//     cannot leak.
+//  2. Plan (plan.go) makes trials of the measurements that -run and -filter
+//     chose. An auditor is given a folder, which internal/seal makes from the
+//     pinned commit with the project's own answers removed, and a reviewer is
+//     given code: their task types have no field for an answer. The trials
+//     become jobs of internal/run, with an estimate of their cost.
 //
-//  3. Asking. internal/auditor holds who is asked: the embedded analyser
-//     (internal/patterns), a command, a chat model, the replay of a recording. Many
-//     trials run on internal/run, which plans, paces, retries, keeps the budget and
-//     resumes; outcomes go to internal/store as they come. Planned trials are the
-//     sum of their outcomes, always.
+//  3. Run (run.go) carries the jobs out: rate limits, retries, the budget, and
+//     the continuation of an interrupted run are in internal/run, the sandbox in
+//     internal/box, auditors and reviewers in internal/auditor. Each outcome is
+//     stored as it comes (internal/store). Planned trials are always the sum of
+//     the outcomes.
 //
-//  4. Findings. audit/findings reads what an auditor wrote (SARIF, JSON, a text
-//     audit report) and says what it could not use. A report that breaks off is
-//     INVALID, and never a recall of 0.
+//  4. Score (score.go) compares findings with the key. audit/findings reads
+//     reports (SARIF, JSON, text), and audit/score matches findings with
+//     vulnerabilities. Every finding gets one disposition with its reason.
 //
-//  5. Score. audit/score matches findings with the key, exactly and without regard
-//     to order; every finding gets one disposition with its reason. From the matching
-//     come recall, precision as an interval over what nobody has reviewed, F1,
-//     coverage, and the recall that the same findings reach at random places.
+//  5. Judge (judge.go) applies goals and baselines. audit/score decides between
+//     PASS, WARN, FAIL and INVALID; internal/stat says which drops chance
+//     explains.
 //
-//  6. Verdict. Goals are absolute; the drop against the baseline is judged by
-//     internal/stat, which knows how much an unchanged auditor varies. PASS, WARN,
-//     FAIL, or INVALID for a run that proves nothing.
+//  6. Record (record.go) writes the dated test record (internal/record).
 //
-//  7. Record. internal/record writes the dated test record and keeps baselines;
-//     internal/report makes pages, tables and summaries of records and results.
-//     Statistics never print and printers never compute: headline and detail are
-//     one computation.
+//  7. Print (print.go) makes the rows of the summary. internal/report makes pages,
+//     tables and exports of records and results.
 //
-// internal/suite is the adapter between all of this and package testing, and all
-// that the tests of this folder import. Cases are held against reality too:
-// TestVerify runs them on PostgreSQL and on their languages' runtimes
-// (internal/proof).
+// Data flows in this order alone. Statistics never print, and printers never
+// compute. TestVerify is apart: it runs the cases themselves on PostgreSQL and
+// on their languages' runtimes (internal/proof) and shows that their labels are
+// right.
 package assay

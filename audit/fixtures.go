@@ -56,14 +56,30 @@ type AuditorEntry struct {
 	Output  string   // file that it writes its report to, relative to its working folder; empty: stdout
 	Version string   // shell command line that prints its version; may be empty
 	Model   string   // the model that it asks; empty where it asks none, or says so itself
+	Files   []string // slash patterns of the files that it consists of, from the root or from $NAME/; ** crosses folders
+	Skill   []string // those of Files that are its skill
+	Bare    string   // shell command line without the skill; empty where there is no Skill
 	Prompt  []string // slash patterns of the files that instruct it, from the root or from $NAME/; ** crosses folders
 	Command string   // shell command line, run in the export
+	Root    string   // folder that Files are below; set by who reads the section
 	Limits  Limits   // where it asks for others than the usual ones
 	Cost    float64  // what one run may cost at most, USD; see Priced
 	Priced  bool     // whether Cost is stated
 	Retry   []string // words of a failure that make another try worth it: statuses like 429, or texts
 	Rules   map[string][]CWE
 	Pos     Pos
+}
+
+// WithoutSkill returns the section with the command line and the files that it has without
+// its skill; ok is false if it states no skill.
+func (e AuditorEntry) WithoutSkill() (bare AuditorEntry, ok bool) {
+	if len(e.Skill) == 0 || e.Bare == "" {
+		return e, false
+	}
+	bare = e
+	bare.Command, bare.Bare, bare.Skill = e.Bare, "", nil
+	bare.Files = slices.DeleteFunc(slices.Clone(e.Files), func(f string) bool { return slices.Contains(e.Skill, f) })
+	return bare, true
 }
 
 // Variables names the variables of the environment that its program is given, or

@@ -42,13 +42,17 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err := needs(c.entry); err != nil {
 		return audit.AuditRun{}, err
 	}
-	confined, missing, err := box.New(&c.entry, task.Dir)
+	entry, more := c.entry, map[string]string{formatFile: findings.Instructions}
+	if task.Base != "" {
+		more[changeFile] = task.Diff
+	}
+	files, err := homeFiles(&entry, more)
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
-	files := map[string]string{formatFile: findings.Instructions}
-	if task.Base != "" {
-		files[changeFile] = task.Diff
+	confined, missing, err := box.New(&entry, task.Dir)
+	if err != nil {
+		return audit.AuditRun{}, err
 	}
 	home, err := box.NewHome(files)
 	if err != nil {
@@ -57,7 +61,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	defer home.Close()
 	before := box.Fingerprint(task.Dir)
 	p := c.process(confined, home)
-	p.Dir, p.Env = task.Dir, append(p.Env, "ASSAY_FORMAT="+home.Path(formatFile))
+	p.Dir, p.Env = task.Dir, append(p.Env, "ASSAY_FORMAT="+home.Path(formatFile), "ASSAY_FILES="+home.Path(filesDir))
 	p.Env = append(p.Env, variables(task, home.Path(changeFile))...)
 	if task.MaxUSD > 0 {
 		p.Env = append(p.Env, "ASSAY_MAX_USD="+strconv.FormatFloat(task.MaxUSD, 'f', -1, 64))

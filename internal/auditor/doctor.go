@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"net"
 	"net/http"
@@ -39,18 +38,18 @@ const examineTimeout = 20 * time.Second
 // Examine says what an auditor that is named as [Directory.Auditor] takes it would
 // miss here, without asking it anything and without cost. root holds the files that
 // its section's Prompt names.
-func (d Directory) Examine(ctx context.Context, root fs.FS, name string) []Check {
+func (d Directory) Examine(ctx context.Context, name string) []Check {
 	entry, listed := d.entry(name)
 	switch {
 	case listed && entry.Kind == "patterns":
 		return []Check{{What: "programs", Text: "none: it is a part of Assay"}}
 	case listed && entry.Kind != "model":
-		return examineCommand(ctx, root, entry)
+		return examineCommand(ctx, entry)
 	}
 	return d.examineModel(ctx, name)
 }
 
-func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) []Check {
+func examineCommand(ctx context.Context, entry audit.AuditorEntry) []Check {
 	p := &program{entry: entry}
 	checks := []Check{checked("needs", needs(entry), cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs"))}
 	confined, missing, err := box.New(&entry, "")
@@ -72,8 +71,8 @@ func examineCommand(ctx context.Context, root fs.FS, entry audit.AuditorEntry) [
 		version, err := p.askVersion(ctx, confined, examineTimeout)
 		checks = append(checks, checked("version", err, strconv.Quote(version)))
 	}
-	if _, err := PromptHash(root, entry); err != nil {
-		checks = append(checks, Check{"prompt", true, err.Error()})
+	if _, err := Files(entry); err != nil {
+		checks = append(checks, Check{"files", true, err.Error()})
 	}
 	return append(checks, examineNetwork(ctx, entry)...)
 }

@@ -4,13 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +24,7 @@ type commandReviewer struct {
 	program
 	settings func() string
 	confine  func() (b *box.Box, missing string, err error)
+	files    map[string]string // of the home of each review; complete after confine
 }
 
 // CommandReviewer gives the reviewer that runs a section of auditors.md. The
@@ -51,7 +48,11 @@ func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
 	var b *box.Box
 	var missing string
 	var err error
-	confine := sync.OnceFunc(func() { b, missing, err = box.New(&r.entry, "") })
+	confine := sync.OnceFunc(func() {
+		if r.files, err = homeFiles(&r.entry, map[string]string{}); err == nil {
+			b, missing, err = box.New(&r.entry, "")
+		}
+	})
 	r.confine = func() (*box.Box, string, error) {
 		confine()
 		return b, missing, err
@@ -76,42 +77,20 @@ func (c *commandReviewer) Exposed() string {
 	return ""
 }
 
-// Settings holds the command line, and a hash of each file that it names: an
-// edited program is another reviewer.
+// Settings returns the command line and a hash of each of its files: an edited program is
+// another reviewer.
 func (c *commandReviewer) Settings() string { return c.settings() }
 
 func (c *commandReviewer) describe() string {
+	parts, err := Parts(c.entry, "")
+	if err != nil {
+		return err.Error() // and each review says so
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "command %q output %q", c.entry.Command, c.entry.Output)
-	for _, word := range strings.Fields(c.entry.Command) {
-		word = strings.Trim(word, `"'`)
-		if p, err := exec.LookPath(word); err == nil {
-			word = p
-		}
-		if sum := hashFile(word); sum != "" {
-			fmt.Fprintf(&b, " %s=%s", filepath.Base(word), sum)
-		}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		fmt.Fprintf(&b, "%s %s\n", name, parts[name])
 	}
 	return b.String()
-}
-
-// hashFile gives the beginning of a regular file's SHA-256; "" for what is none, or
-// cannot be read.
-func hashFile(name string) string {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
 // Review runs the program once.
@@ -124,13 +103,15 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 		return c.failed(&ran{Exit: box.Exit{Started: time.Now(), Code: -1}}, "stopped: "+context.Cause(ctx).Error()), nil
 	}
 	text := Prompt(task)
-	home, err := box.NewHome(map[string]string{promptFile: text})
+	files := maps.Clone(c.files)
+	files[promptFile] = text
+	home, err := box.NewHome(files)
 	if err != nil {
 		return audit.Review{}, err
 	}
 	defer home.Close()
 	p := c.process(confined, home)
-	p.Dir, p.Stdin, p.Env = home.Tmp(), text, append(p.Env, "ASSAY_PROMPT="+home.Path(promptFile))
+	p.Dir, p.Stdin, p.Env = home.Tmp(), text, append(p.Env, "ASSAY_PROMPT="+home.Path(promptFile), "ASSAY_FILES="+home.Path(filesDir))
 	if !p.Progress {
 		p.Cap = maxReply
 	}

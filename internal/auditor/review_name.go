@@ -139,6 +139,15 @@ func (d Directory) entry(name string) (e audit.AuditorEntry, listed bool) {
 	return e, listed
 }
 
+// Has reports whether a name is that of a section of auditors.md, a row of models.md, a
+// provided reviewer or a control.
+func (d Directory) Has(name string) bool {
+	return Control(name) != nil ||
+		slices.ContainsFunc(d.Auditors, func(a audit.AuditorEntry) bool { return a.Name == name }) ||
+		slices.ContainsFunc(d.Models, func(m audit.Model) bool { return m.Name == name }) ||
+		slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name })
+}
+
 // Variables gives the variables of the environment that decide who answers to a
 // reviewer's name, keys among them, whether they are set or not.
 func (d Directory) Variables(name string) []string {

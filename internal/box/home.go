@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 )
 
@@ -58,7 +59,12 @@ func (h *Home) open(at string, owner int) (err error) {
 		}
 	}
 	for name, content := range h.files {
-		if err := errors.Join(h.root.WriteFile(name, []byte(content), 0o600), own(name)); err != nil {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if err := errors.Join(h.root.MkdirAll(dir, 0o700), own(dir)); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(h.root.WriteFile(name, []byte(content), 0o700), own(name)); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,7 @@ type Draw struct {
 	files   map[string]string
 	chance  chance
 	shuffle bool
+	area    *Module // that alone is written; nil for the whole project
 }
 
 // A chance gives numbers that depend on a seed and a label alone. It is SHA-256
@@ -142,6 +143,9 @@ func (t *Target) add(d *Draw, folder string, id func(string) string) {
 	file := func(stored string) string { return path.Join(folder, cmp.Or(d.files[stored], stored)) }
 	var places []Place
 	for _, s := range d.project.sources {
+		if d.area != nil && !d.project.shows(d.area, s.path) {
+			continue
+		}
 		w := &writer{draw: d, stored: s.path, file: file(s.path), id: id}
 		w.nodes(s.nodes)
 		t.Files = append(t.Files, File{w.file, []byte(rename.apply(w.out.String()))})
@@ -150,9 +154,14 @@ func (t *Target) add(d *Draw, folder string, id func(string) string) {
 	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	t.Places = append(t.Places, places...)
 	for _, s := range d.project.Sites {
-		t.entries = append(t.entries, d.entry(s, id(s.ID), places, rename))
+		if d.area == nil || d.project.owner[s.ID] == d.area {
+			t.entries = append(t.entries, d.entry(s, id(s.ID), places, rename))
+		}
 	}
 	for _, v := range d.project.reviews {
+		if d.area != nil && !d.project.shows(d.area, v.File) {
+			continue
+		}
 		if v.Ruling == audit.RuledSame {
 			if !d.bad[v.Entry] { // what is the same as a site that is good here is said of nothing
 				continue

@@ -1,9 +1,7 @@
 package planted
 
 import (
-	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -91,23 +89,20 @@ func (p *Project) shows(m *Module, file string) bool {
 	return slices.ContainsFunc(m.files, fits) || slices.ContainsFunc(p.shared, fits)
 }
 
-// DrawModules gives each module as the seed draws it: none to ten of its sites are
-// bad, any number as likely as another, and all sites of other modules are good.
-// Names, files and order are those of the project's draw. A module that shows fewer
-// or more lines than a review should is an error.
-func (p *Project) DrawModules(seed uint64) ([]*audit.Module, error) {
-	var ms []*audit.Module
-	for i := range p.Modules {
-		m, err := p.drawModule(&p.Modules[i], seed)
-		if err != nil {
-			return nil, err
+// DrawArea draws one module as a target of its own: none to ten of its sites are bad, any
+// number as likely as another, and all sites of other modules are good. Its export holds
+// the files of the module and those of the row "all". A name that no module has, and a
+// module that shows fewer or more lines than an area should, are errors.
+func (p *Project) DrawArea(name string, seed uint64) (*Draw, error) {
+	i := slices.IndexFunc(p.Modules, func(m Module) bool { return m.Name == name })
+	if i < 0 {
+		var names []string
+		for _, m := range p.Modules {
+			names = append(names, p.Name+"."+m.Name)
 		}
-		ms = append(ms, m)
+		return nil, fmt.Errorf("%s has no area %q: expected one of %s", p.Name, name, strings.Join(names, ", "))
 	}
-	return ms, nil
-}
-
-func (p *Project) drawModule(m *Module, seed uint64) (*audit.Module, error) {
+	m := &p.Modules[i]
 	c := p.chance(seed)
 	label := "module:" + m.Name
 	var labels, bad []string
@@ -120,31 +115,13 @@ func (p *Project) drawModule(m *Module, seed uint64) (*audit.Module, error) {
 		bad = append(bad, strings.TrimPrefix(l, label+":"))
 	}
 	d := p.shuffled(bad, seed)
-	t := d.Render()
-	out := &audit.Module{Project: p.Name, Seed: seed, Name: m.Name, Title: p.Title, Reviews: t.reviews, Pos: m.pos}
+	d.area = m
 	lines := 0
-	for _, s := range p.sources {
-		if !p.shows(m, s.path) {
-			continue
-		}
-		file := cmp.Or(d.files[s.path], s.path)
-		i := slices.IndexFunc(t.Files, func(f File) bool { return f.Path == file })
-		text := string(t.Files[i].Content)
-		lines += audit.CountLines(t.Files[i].Content)
-		if s.path == rulesFile {
-			out.Rules = text
-			continue
-		}
-		out.Files = append(out.Files, audit.Block{Path: file, Language: strings.TrimPrefix(path.Ext(file), "."), Code: text})
+	for _, f := range d.Render().Files {
+		lines += audit.CountLines(f.Content)
 	}
-	slices.SortFunc(out.Files, func(a, b audit.Block) int { return strings.Compare(a.Path, b.Path) })
-	if out.Rules == "" || lines < leastLines || lines > mostLines {
-		return nil, fmt.Errorf("%s: the module %s shows %d lines: expected %s and %d to %d lines", m.pos, out.ID(), lines, rulesFile, leastLines, mostLines)
+	if lines < leastLines || lines > mostLines {
+		return nil, fmt.Errorf("%s: the area %s.%s has %d lines: expected %d to %d", m.pos, p.Name, name, lines, leastLines, mostLines)
 	}
-	for _, e := range t.entries {
-		if p.owner[e.ID] == m {
-			out.Sites = append(out.Sites, e.Site)
-		}
-	}
-	return out, nil
+	return d, nil
 }

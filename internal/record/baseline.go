@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -101,7 +102,7 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 		}
 		trials = slices.DeleteFunc(trials, func(t Trial) bool { return slices.ContainsFunc(b.Trials, t.equal) })
 	case !accept:
-		return nil, fmt.Errorf("%s on %s: %w (%s)", r.Auditor, r.Project, ErrOther, strings.Join(changes(r, old, "changed"), "; "))
+		return nil, fmt.Errorf("%s on %s: %w (%s)", r.Auditor, r.Project, ErrOther, strings.Join(r.Changed(old), ", "))
 	default:
 		if b.Anchor = old.Anchor; b.Anchor == nil {
 			b.Anchor = &Anchor{old.Date, old.Key, old.Score, score.Means(old.Counting()).Recall}
@@ -114,9 +115,12 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 	return b, writeLines(BaselinePath(dir, b.Auditor, b.Project), b, 5)
 }
 
-// same reports whether two records are of one version of an auditor: of one prompt and
-// model, or where neither is known, of one version and command.
+// same reports whether two records are of one version of an auditor: of equal parts, or
+// where a record has none, of one prompt and model, or of one version and command.
 func same(a, b *Record) bool {
+	if len(a.Parts) > 0 && len(b.Parts) > 0 {
+		return maps.Equal(a.Parts, b.Parts)
+	}
 	if a.Prompt+b.Prompt+a.Model+b.Model == "" {
 		return a.Version == b.Version && a.Command == b.Command
 	}
@@ -158,46 +162,50 @@ func slim(r *Record) *Record {
 	return &out
 }
 
-// Since names the baseline that the record is compared with, and notes what of
-// the auditor changed since: that is what the comparison measures.
+// Since names the baseline that the record is compared with, and notes which parts of the
+// auditor changed since: that is what the comparison measures.
 func (r *Record) Since(baseline *Record) {
 	r.Baseline = baseline.Date.Format(time.DateOnly)
 	since := "changed since the baseline"
 	if r.Beside == baseline {
-		since = "is another than beside it"
-		r.Notes = append(r.Notes, fmt.Sprintf("beside it ran %s, trial by trial, and is what it is held against: %s", baseline.Auditor, baseline.consumed()))
+		since = "different beside it"
+		r.Notes = append(r.Notes, fmt.Sprintf("%s ran beside it, trial by trial, and is what it is compared with: %s", baseline.Auditor, baseline.consumed()))
 	}
-	r.Notes = append(r.Notes, changes(r, baseline, since)...)
+	if changed := r.Changed(baseline); len(changed) > 0 {
+		r.Notes = append(r.Notes, since+": "+strings.Join(changed, ", "))
+	}
 	if points, ok := baseline.Drop(); ok && points >= 1 {
 		r.Notes = append(r.Notes, fmt.Sprintf("the baseline itself lies %.1f points of recall below the first one, of %s", points, baseline.Anchor.Date.Format(time.DateOnly)))
 	}
 }
 
-// Changed returns what of the auditor changed since the baseline: prompt, model, command
-// or version.
-func (r *Record) Changed(baseline *Record) (names []string) {
-	for _, p := range parts(r, baseline) {
-		if p.is != p.was {
-			names = append(names, p.name)
+// Changed returns the names of the parts of the auditor that differ from another record:
+// files, model, command and so on. Of records without parts it compares what they have.
+func (r *Record) Changed(other *Record) (names []string) {
+	was, is := other.Parts, r.Parts
+	if len(was) == 0 || len(is) == 0 {
+		was, is = other.coarse(), r.coarse()
+		if len(other.Parts) == 0 && len(r.Parts) > 0 {
+			names = append(names, "its files may have changed (the baseline has no hashes of them)")
 		}
 	}
+	for name, value := range is {
+		if was[name] != value {
+			names = append(names, name)
+		}
+	}
+	for name := range was {
+		if _, ok := is[name]; !ok {
+			names = append(names, name+" (removed)")
+		}
+	}
+	slices.Sort(names)
 	return names
 }
 
-type part struct{ name, is, was string }
-
-func parts(r, baseline *Record) []part {
-	return []part{{"prompt", r.Prompt, baseline.Prompt}, {"model", r.Model, baseline.Model},
-		{"command", r.Command, baseline.Command}, {"version", r.Version, baseline.Version}}
-}
-
-func changes(r, baseline *Record, since string) (notes []string) {
-	for _, p := range parts(r, baseline) {
-		if p.is != p.was {
-			notes = append(notes, fmt.Sprintf("the auditor's %s %s: %s, and was %s", p.name, since, shown(p.is), shown(p.was)))
-		}
-	}
-	return notes
+// coarse returns the parts that every record has.
+func (r *Record) coarse() map[string]string {
+	return map[string]string{"prompt": r.Prompt, "model": r.Model, "command": r.Command, "version": r.Version}
 }
 
 // shown shortens a hash, and nothing else.

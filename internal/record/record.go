@@ -33,13 +33,14 @@ type Record struct {
 	Control string    `json:"control,omitempty"`
 	Again   string    `json:"again,omitempty"` // name of the record whose kept reports were read again for this one, which asked nobody
 
-	Commit  string `json:"commit,omitempty"` // the project's pin
-	Key     string `json:"key"`              // hash of the answer key
-	Score   string `json:"score"`            // version of the judge
-	Version string `json:"version"`          // the auditor's own
-	Command string `json:"command"`          // its command line
-	Model   string `json:"model,omitempty"`  // as served, where a model was asked
-	Prompt  string `json:"prompt,omitempty"` // hash of what it was told: auditor.PromptHash
+	Commit  string            `json:"commit,omitempty"` // the project's pin
+	Key     string            `json:"key"`              // hash of the answer key
+	Score   string            `json:"score"`            // version of the judge
+	Version string            `json:"version"`          // the auditor's own
+	Command string            `json:"command"`          // its command line
+	Model   string            `json:"model,omitempty"`  // as served, where a model was asked
+	Prompt  string            `json:"prompt,omitempty"` // hash of its instructions: auditor.PromptHash
+	Parts   map[string]string `json:"parts,omitempty"`  // what the auditor consists of, by name: auditor.Parts; none in older records
 
 	Trials    []Trial         `json:"trials"`
 	Judgement score.Judgement `json:"judgement"`
@@ -79,8 +80,8 @@ type Trial struct {
 func ScoreTrials(ts []Trial) []score.Trial {
 	out := make([]score.Trial, len(ts))
 	for i, t := range ts {
-		out[i] = score.Trial{Invalid: t.Invalid, Result: t.Result, Skipped: t.Invalid != "" && t.Seconds == 0,
-			USD: t.Usage.USD, Seconds: t.Seconds}
+		out[i] = score.Trial{Invalid: t.Invalid, Skipped: t.Invalid != "" && t.Seconds == 0,
+			Unconfined: t.Exposed, Result: t.Result, USD: t.Usage.USD, Seconds: t.Seconds}
 	}
 	return out
 }

@@ -73,43 +73,53 @@ func (a *Audit) Key() string {
 	return hash(auditVersion, a.Project, a.Export, a.Auditor, a.Settings, strconv.Itoa(a.Index))
 }
 
-// AuditItems gives the work of audits that are kept in s. What s holds of them
-// already is in Item.Earlier.
-func AuditItems(ctx context.Context, s store.Store, audits []*Audit) (Items, error) {
+// AuditItems returns the work of audits, whose results are kept in s.
+func AuditItems(s store.Store, audits []*Audit) Items {
 	items := make([]Item, len(audits))
-	var keys []string
 	for i, a := range audits {
 		// A family is a project with one auditor: of each family one trial in turn, so
-		// that two auditors beside each other alternate.
+		// that two auditors that run beside each other alternate.
 		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor, Family: a.Project + " " + a.Auditor, Cost: a.Cost, Do: a.try,
 			Keep: func(ctx context.Context, r Result) error { return a.keep(ctx, s, r) }}
 		if a.Keeps {
 			items[i].Grant = func(usd float64) { a.granted = usd }
 		}
-		if a.Settings != "" {
-			keys = append(keys, items[i].Key)
-		}
 	}
-	if len(keys) == 0 {
-		return Listed(items), nil
+	all := Listed(items)
+	all.Prior = func(ctx context.Context, runs []string) (map[int]Result, error) {
+		return priorAudits(ctx, s, runs, items)
 	}
-	stored, err := s.Audited(ctx, keys)
-	if err != nil {
-		return Items{}, err
-	}
+	return all
+}
+
+func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item) (map[int]Result, error) {
+	keys := make([]string, len(items))
 	for i := range items {
-		row, ok := stored[items[i].Key]
-		if !ok || audits[i].Settings == "" {
+		keys[i] = items[i].Key
+	}
+	stored, err := s.PriorAudits(ctx, runs, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := map[int]Result{}
+	for i, key := range keys {
+		row, ok := stored[key]
+		if !ok {
 			continue
 		}
 		v, err := unpack(row.Kept)
 		if err != nil {
-			return Items{}, fmt.Errorf("run: the audit of %s by %s that is kept of %s cannot be read: %w: -force asks anew", row.Project, row.Auditor, row.Time.Format(time.DateTime), err)
+			return nil, fmt.Errorf("run: the audit of %s by %s of %s cannot be read from the store: %w: remove the row, or use another database (ASSAY_DB)", row.Project, row.Auditor, row.Time.Format(time.DateTime), err)
 		}
-		items[i].Earlier = &Result{Key: row.Trial, Outcome: row.Outcome, Reused: true, Value: v,
-			Evaluation: store.Evaluation{Run: row.Run, Trial: row.Trial, Time: row.Time, Model: row.Auditor, Outcome: row.Outcome, Status: audit.Answered, Tries: row.Tries, Usage: row.Usage}}
+		status := audit.Answered
+		if row.Outcome == audit.OutcomeMalformed {
+			status = audit.Malformed
+		}
+		found[i] = Result{Key: row.Trial, Outcome: row.Outcome, Reused: true, Value: v,
+			Evaluation: store.Evaluation{Run: row.Run, Trial: row.Trial, Time: row.Time, Model: row.Auditor, Outcome: row.Outcome, Status: status,
+				Detail: row.Detail, Tries: row.Tries, Usage: row.Usage}}
 	}
-	return Listed(items), nil
+	return found, nil
 }
 
 // try makes one run. One that ends early is tried once more, whatever Config.Tries says.

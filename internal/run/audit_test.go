@@ -61,9 +61,7 @@ func finishAudits(t *testing.T, c run.Config, as []*run.Audit) (run.Summary, map
 	t.Helper()
 	ctx := context.Background()
 	c.Run.Suite = "Regression"
-	items, err := run.AuditItems(ctx, c.Store, as)
-	require.NoError(t, err)
-	p, err := run.Prepare(ctx, c, items)
+	p, err := run.Prepare(ctx, c, run.AuditItems(c.Store, as))
 	require.NoError(t, err)
 	r, err := p.Start(ctx)
 	require.NoError(t, err)
@@ -78,9 +76,9 @@ func finishAudits(t *testing.T, c run.Config, as []*run.Audit) (run.Summary, map
 	return s, results
 }
 
-// The same command again pays for nothing that ended; other settings, another
-// export and -force pay anew.
-func TestAuditsAreResumed(t *testing.T) {
+// A complete run is made again by the same command; -reuse takes what was answered
+// under the same settings and export.
+func TestAuditsAreReusedOnPurpose(t *testing.T) {
 	d, where := &desk{say: whole}, filepath.Join(t.TempDir(), "results.db")
 	db := openAt(t, where)
 	c := run.Config{Store: db, Budget: 100, Concurrency: 2}
@@ -90,6 +88,7 @@ func TestAuditsAreResumed(t *testing.T) {
 	require.InDelta(t, 6, s.State.Spent, 1e-9)
 	require.Equal(t, int64(18), s.Run.Usage.Turns)
 
+	c.Reuse = true
 	s, again := finishAudits(t, c, d.audits(2, 3, run.Cost{Expected: 1, Most: 2, Known: true}))
 	require.Equal(t, 6, d.total(), "nothing is paid twice")
 	require.Zero(t, s.State.Spent)
@@ -101,17 +100,16 @@ func TestAuditsAreResumed(t *testing.T) {
 	}
 	finishAudits(t, c, d.audits(2, 4, run.Cost{Known: true}))
 	require.Equal(t, 8, d.total(), "one trial more of each")
-	c.Force = true
-	finishAudits(t, c, d.audits(1, 1, run.Cost{Known: true}))
-	require.Equal(t, 9, d.total())
-	c.Force = false
-	for _, edit := range []func(*run.Audit){func(a *run.Audit) { a.Settings = "v2" }, func(a *run.Audit) { a.Export = "f" }, func(a *run.Audit) { a.Settings = "" }, func(a *run.Audit) { a.Settings = "" }} {
+	for _, edit := range []func(*run.Audit){func(a *run.Audit) { a.Settings = "v2" }, func(a *run.Audit) { a.Export = "f" }} {
 		before := d.total()
 		as := d.audits(1, 1, run.Cost{Known: true})
 		edit(as[0])
 		finishAudits(t, c, as)
 		require.Equal(t, before+1, d.total())
 	}
+	c.Reuse = false
+	finishAudits(t, c, d.audits(2, 3, run.Cost{Known: true}))
+	require.Equal(t, 16, d.total(), "without -reuse all are made again")
 	raw, err := sql.Open("sqlite", where)
 	require.NoError(t, err)
 	defer raw.Close()
@@ -143,7 +141,7 @@ func TestEarlyEndsAreTriedOnceMore(t *testing.T) {
 	require.Equal(t, "it ended early, twice: no SENTINEL", value("p0/2").Run.Invalid)
 	require.Equal(t, audit.OutcomeMalformed, results["p0/2"].Outcome)
 	finishAudits(t, c, d.audits(1, 3, run.Cost{Expected: 1, Most: 1, Known: true}))
-	require.Equal(t, map[string]int{"p0/0": 1, "p0/1": 2, "p0/2": 4}, d.runs, "what proves nothing is no answer")
+	require.Equal(t, map[string]int{"p0/0": 2, "p0/1": 3, "p0/2": 4}, d.runs, "a truncated report is final: the run was complete")
 }
 
 // A run that is turned away is tried again at the engine's pace, and what was
@@ -183,8 +181,9 @@ func TestAuditsKeepTheirBudget(t *testing.T) {
 	s, _ = finishAudits(t, c, d.audits(2, 2, run.Cost{Expected: 1, Most: 2, Known: true}))
 	require.Equal(t, 2, d.total(), "after two a third may cost more than is left")
 	require.Contains(t, s.Stops[0], "the budget of $3.50 is used up")
+	c.Budget = 6
 	s, _ = finishAudits(t, c, d.audits(2, 2, run.Cost{Expected: 1, Most: 2, Known: true}))
-	require.Equal(t, 4, d.total(), "the same command again carries on")
+	require.Equal(t, 4, d.total(), "the same command with a larger budget continues the run")
 	require.Equal(t, 2, s.State.Reused)
 
 	unknown := &desk{say: func(string, int) audit.AuditRun { return audit.AuditRun{} }}

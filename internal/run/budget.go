@@ -19,7 +19,7 @@ type Budget struct {
 	Out      int                // tries that hold a reserve
 	Unsure   float64            // part of Spent that was charged because nobody knows the cost
 	Over     float64            // by how much tries cost more than their most
-	Dearest  map[string]float64 // by reviewer: the most that a try has cost, where that is more than was said
+	Dearest  map[string]float64 // by reviewer: the most that a try has cost
 }
 
 // A Lease is a try under way: what is reserved for it, and its place in the pace.
@@ -80,11 +80,14 @@ func Lose(b *Budget, p *Pace, tries int, most float64) {
 // keeps to what it is given: with less it would hardly get anywhere.
 const enough = 0.1
 
-// grant gives what the next try of an item may cost: what is said or, where that proved
-// wrong (a price that has risen, a model listed as free), what one did cost; or, where
-// it keeps to less, what is left.
+// dearer is how much more than the dearest try so far the next one may cost.
+const dearer = 1.5
+
+// grant returns what is reserved for the next try of an item: the larger of its stated
+// cost and 1.5 times the dearest one so far. If the item can keep to less, it is what
+// is left of the budget.
 func (b *Budget) grant(it *Item) float64 {
-	most := max(it.Cost.Most, b.Dearest[it.Reviewer])
+	most := max(it.Cost.Most, dearer*b.Dearest[it.Reviewer])
 	if left := b.Limit - b.Spent - b.Reserved; it.Grant != nil && left < most && left >= enough*most {
 		return left
 	}
@@ -100,22 +103,22 @@ func (b *Budget) release(tries int, most float64) {
 
 func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
 	b.release(1, l.Most)
-	cost := 0.0
+	cost, stated := 0.0, 0.0
 	for _, a := range attempts {
 		c, sure := charge(a, l.Most)
 		cost += c
-		if !sure {
+		if sure {
+			stated += c
+		} else {
 			b.Unsure += c
 		}
 	}
 	b.Spent += cost
-	if cost > l.Most {
-		b.Over += cost - l.Most
-		if b.Dearest == nil {
-			b.Dearest = map[string]float64{}
-		}
-		b.Dearest[l.Reviewer] = cost
+	b.Over += max(0, cost-l.Most)
+	if b.Dearest == nil {
+		b.Dearest = map[string]float64{}
 	}
+	b.Dearest[l.Reviewer] = max(b.Dearest[l.Reviewer], stated)
 }
 
 // charge is what an attempt cost. Where nobody says (the connection broke while
@@ -153,8 +156,11 @@ type Estimate struct {
 
 // String gives one line for people.
 func (e Estimate) String() string {
-	s := fmt.Sprintf("%d planned, %d answered already, %d to ask: about $%.2f, at most $%.2f when each is asked once",
-		e.Planned, e.Reused, e.Ask, e.Expected, e.Most)
+	s := fmt.Sprintf("%d trials planned", e.Planned)
+	if e.Reused > 0 {
+		s += fmt.Sprintf(", %d completed by an earlier run, %d to ask", e.Reused, e.Ask)
+	}
+	s += fmt.Sprintf(": about $%.2f, at most $%.2f without retries", e.Expected, e.Most)
 	if len(e.Unpriced) > 0 {
 		s += "; no price known for " + strings.Join(e.Unpriced, ", ")
 	}
@@ -164,11 +170,12 @@ func (e Estimate) String() string {
 	return s
 }
 
-func (e *Estimate) add(it *Item) {
-	e.Ask++
+// add counts an item that is asked (n = 1), or is not asked after all (n = -1).
+func (e *Estimate) add(it *Item, n int) {
+	e.Ask += n
 	if it.Cost.Known {
-		e.Expected += it.Cost.Expected
-		e.Most += it.Cost.Most
+		e.Expected += float64(n) * it.Cost.Expected
+		e.Most += float64(n) * it.Cost.Most
 	} else if !slices.Contains(e.Unpriced, it.Reviewer) {
 		e.Unpriced = append(e.Unpriced, it.Reviewer)
 	}

@@ -30,7 +30,8 @@ type engine struct {
 	budget   Budget
 	state    State
 	began    time.Time
-	left     float64 // expected cost of what has no outcome yet
+	left     float64 // expected cost of what has no outcome yet,
+	leftMost float64 // and the most that it can cost when each is tried once
 	usage    audit.Usage
 	stopped  map[string]string // why: by reviewer
 	why      error             // what stopped the run from outside
@@ -49,9 +50,9 @@ type ending struct {
 
 func newEngine(p *Plan, c Config, r *Run) *engine {
 	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
-		budget: Budget{Limit: c.Budget}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
-	e.state = State{Planned: p.items.Count}
-	e.left = p.Estimate.Expected
+		budget: Budget{Limit: c.Budget, Spent: p.spent}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
+	e.state = State{Planned: p.items.Count, Earlier: p.spent}
+	e.left, e.leftMost = p.Estimate.Expected, p.Estimate.Most
 	for at, name := range p.providers {
 		asked := slices.DeleteFunc(slices.Clone(p.ask), func(i int32) bool { return int(p.provider[i]) != at })
 		e.queues = append(e.queues, &queue{provider: name, pace: Pace{Most: c.Concurrency}, items: p.items, queue: asked})
@@ -176,6 +177,8 @@ func (e *engine) drop(l *queue) {
 func (e *engine) giveUp(j *job, why string) {
 	if e.stopped["\x00budget"] == "" {
 		e.stopped["\x00budget"] = why
+		fits := math.Ceil(100*(e.budget.Spent+e.budget.Reserved+dearer*max(e.leftMost, j.item.Cost.Most))) / 100
+		why += fmt.Sprintf("; -budget %.2f covers all that is planned", fits)
 		e.say(why)
 	}
 	e.abandon(j, why)
@@ -326,6 +329,7 @@ func (e *engine) finish(it *Item, res Result) {
 		e.state.Reused++
 	} else {
 		e.left -= it.Cost.Expected
+		e.leftMost -= it.Cost.Most
 		if res.Outcome != audit.OutcomeSkipped {
 			e.usage = e.usage.Add(ev.Usage)
 		}
@@ -336,8 +340,8 @@ func (e *engine) finish(it *Item, res Result) {
 }
 
 func (e *engine) tell(ev Event) {
-	e.state.Spent = e.budget.Spent
-	e.state.Expected = e.budget.Spent + math.Max(0, e.left)
+	e.state.Spent = e.budget.Spent - e.state.Earlier
+	e.state.Expected = e.state.Spent + math.Max(0, e.left)
 	e.state.Elapsed = time.Since(e.began)
 	if e.config.Progress != nil {
 		ev.State = e.state

@@ -343,7 +343,7 @@ func TestPostgreSQLGoesAwayForAMoment(t *testing.T) {
 	})
 	defer s.Close()
 	ts := trials(150, model(t, s, 20*time.Second))
-	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 5, Force: true}, items(ts))
+	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 5}, items(ts))
 	for range 5 {
 		require.NoError(t, <-cut)
 	}

@@ -28,11 +28,6 @@ type Item struct {
 	Expected audit.Label
 	// Cost is what one try costs.
 	Cost Cost
-	// Reusable says that a stored answer of an earlier run serves as well.
-	Reusable bool
-	// Earlier is the result of an earlier run, of an item whose results are kept
-	// elsewhere than in the store's evaluations; nil where there is none.
-	Earlier *Result
 	// Do makes one try. It honours ctx.
 	Do func(ctx context.Context) Try
 	// Grant tells the item what its next try may cost, in USD, and it keeps to that:

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
 	"assay/audit"
@@ -56,14 +57,23 @@ func (m *memory) rows() []store.Evaluation {
 	return out
 }
 func (m *memory) Reuse(context.Context, string, []store.Evaluation) error { return nil }
-func (m *memory) Answered(_ context.Context, keys []string) (map[string]store.Evaluation, error) {
+func (m *memory) Prior(_ context.Context, runs, _ []string) (map[string]store.Evaluation, error) {
 	out := map[string]store.Evaluation{}
 	for _, e := range m.rows() {
-		if e.Status == audit.Answered {
+		of := len(runs) == 0 && e.Status == audit.Answered || slices.Contains(runs, e.Run)
+		if of && e.Status != audit.Errored {
 			out[e.Trial] = e
 		}
 	}
 	return out, nil
+}
+func (m *memory) Spent(_ context.Context, runs []string) (sum float64, _ error) {
+	for _, e := range m.rows() {
+		if slices.Contains(runs, e.Run) {
+			sum += e.Usage.USD
+		}
+	}
+	return sum, nil
 }
 func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evaluation, error] {
 	return func(yield func(store.Evaluation, error) bool) {
@@ -75,15 +85,19 @@ func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evalu
 	}
 }
 func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) { return nil, nil }
-func (m *memory) Runs(context.Context) ([]store.Run, error)                         { return m.runs, nil }
-func (m *memory) Close() error                                                      { return nil }
+func (m *memory) Runs(context.Context) ([]store.Run, error) {
+	newest := slices.Clone(m.runs)
+	slices.Reverse(newest)
+	return newest, nil
+}
+func (m *memory) Close() error { return nil }
 
 func (m *memory) Summaries(ctx context.Context, q store.Query) iter.Seq2[store.Evaluation, error] {
 	return m.Evaluations(ctx, q)
 }
 
 func (m *memory) PutAudit(context.Context, store.Audit) error { return nil }
-func (m *memory) Audited(context.Context, []string) (map[string]store.Audit, error) {
+func (m *memory) PriorAudits(context.Context, []string, []string) (map[string]store.Audit, error) {
 	return nil, nil
 }
 
@@ -98,6 +112,6 @@ func (nothing) Begin(context.Context, store.Run) error                  { return
 func (nothing) Finish(context.Context, store.Run) error                 { return nil }
 func (nothing) Put(context.Context, ...store.Evaluation) error          { return nil }
 func (nothing) Reuse(context.Context, string, []store.Evaluation) error { return nil }
-func (nothing) Answered(context.Context, []string) (map[string]store.Evaluation, error) {
+func (nothing) Prior(context.Context, []string, []string) (map[string]store.Evaluation, error) {
 	return nil, nil
 }

@@ -47,7 +47,7 @@ func TestTriesEnd(t *testing.T) {
 		require.Equal(t, 2, sum.State.Outcome(audit.OutcomeErrored))
 		require.EqualValues(t, 6, r.asked.Load())
 		require.Equal(t, 1.0, sum.Unanswered())
-		// An outcome without an answer is not reused.
+		// An error is asked again by the run that continues this one.
 		r.review = nil
 		again := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)}, items(trials(2, r)))
 		require.Zero(t, again.State.Reused)

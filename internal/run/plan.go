@@ -47,8 +47,12 @@ type Config struct {
 	FirstWait time.Duration
 	// Seed fixes the order.
 	Seed uint64
-	// Force asks again what the store answers already.
-	Force bool
+	// Reuse takes answered trials of any earlier run in place of asking again.
+	Reuse bool
+	// Continue is the ID of a run whose final trials count as this run's own. Empty:
+	// the newest run of the same suite with the same plan is continued if it was
+	// interrupted, that is, if a trial has no final outcome.
+	Continue string
 	// Grace is how long tries in flight may go on when the run is stopped: they
 	// are paid for.
 	Grace time.Duration
@@ -92,11 +96,15 @@ func (c *Config) fill() error {
 type Items struct {
 	Count int
 	At    func(i int) Item
+	// Prior returns the final results of items, by their numbers, whose results are
+	// kept elsewhere than in the store's evaluations: of these runs, or of any run
+	// where there are none. nil where there are no such items.
+	Prior func(ctx context.Context, runs []string) (map[int]Result, error)
 }
 
 // Listed gives items that are there already.
 func Listed(items []Item) Items {
-	return Items{len(items), func(i int) Item { return items[i] }}
+	return Items{Count: len(items), At: func(i int) Item { return items[i] }}
 }
 
 // A Plan is a run that has not begun. Of each item it holds some tens of bytes.
@@ -109,14 +117,17 @@ type Plan struct {
 	providers []string
 	settled   []settled
 	reused    []*store.Evaluation // of those of settled that have one; none where results are discarded
+	prior     map[int]Result      // of those of settled that Items.Prior returned
 	digests   []digest            // of the keys, sorted
+	spent     float64             // USD that the continued runs cost
+	continued []store.Run         // newest first; none where nothing is continued
 }
 
-// A settled item is not asked: an earlier run answered it.
+// A settled item is not asked: an earlier run has its final outcome.
 type settled struct {
 	id      int64 // of the stored evaluation
 	number  int32
-	outcome int8 // in audit.Outcomes; below 0: the item itself has the result
+	outcome int8 // in audit.Outcomes; below 0: Plan.prior has the result
 }
 
 type digest [16]byte
@@ -138,33 +149,38 @@ type planning struct {
 
 const surveyed = 2000 // items that are looked at together, as their answers are looked up
 
-// Prepare plans items. It reads from the store what is answered already, and
-// sends nothing. No items, two with one key, and a reviewer without a price under
+// Prepare plans items. It reads from the store which of them an earlier run completed,
+// and sends nothing. No items, two with one key, and a reviewer without a price under
 // a finite budget are errors.
 func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
 	if items.Count == 0 {
-		return nil, errors.New("run: nothing is planned: a run of nothing proves nothing")
+		return nil, errors.New("run: nothing is planned")
 	}
 	n := items.Count
 	p := planning{&Plan{config: c, items: items, provider: make([]uint16, n), digests: make([]digest, n)}, map[string]int32{}, make([]int32, n), make([]bool, n)}
 	p.Estimate = Estimate{Planned: n, Budget: c.Budget}
-	for from := 0; from < n; from += surveyed {
-		if err := p.survey(ctx, from, min(from+surveyed, n)); err != nil {
+	for i := range n {
+		if err := p.survey(i); err != nil {
 			return nil, err
 		}
 	}
-	slices.Sort(p.Estimate.Unpriced)
-	p.Estimate.Reused = n - p.Estimate.Ask
-	p.ask = slices.DeleteFunc(order(p.families, p.family, p.digests, c.Seed), func(i int32) bool { return !p.asked[i] })
+	unsorted := slices.Clone(p.digests)
 	slices.SortFunc(p.digests, compare)
 	for i := 1; i < n; i++ {
 		if p.digests[i] == p.digests[i-1] {
 			return nil, p.twice(p.digests[i])
 		}
 	}
+	p.config.Run.Plan = p.Identity()
+	if err := p.lookUp(ctx); err != nil {
+		return nil, err
+	}
+	slices.Sort(p.Estimate.Unpriced)
+	p.Estimate.Reused = n - p.Estimate.Ask
+	p.ask = slices.DeleteFunc(order(p.families, p.family, unsorted, c.Seed), func(i int32) bool { return !p.asked[i] })
 	if len(p.Estimate.Unpriced) > 0 && c.Budget > 0 && !math.IsInf(c.Budget, 1) {
 		return nil, fmt.Errorf("run: no price is known for %s, so no budget can hold: add the price to fixtures/models.md, or run with -budget none",
 			strings.Join(p.Estimate.Unpriced, ", "))
@@ -172,54 +188,148 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	return p.Plan, nil
 }
 
-func (p *planning) survey(ctx context.Context, from, to int) error {
-	some := make([]Item, 0, to-from)
-	var reusable []string
-	for i := from; i < to; i++ {
-		it := p.items.At(i)
-		if it.Key == "" || it.Do == nil {
-			return fmt.Errorf("run: item %d of %s has no key or nothing to do", i, it.Reviewer)
-		}
-		if c := it.Cost; !(c.Expected >= 0 && c.Most >= 0) || math.IsInf(c.Most, 1) { // NaN compares as false
-			return fmt.Errorf("run: %s of %s costs $%v, at most $%v: expected numbers from 0", it.Reviewer, it.Family, c.Expected, c.Most)
-		}
-		if it.Reusable && !p.config.Force {
-			reusable = append(reusable, it.Key)
-		}
-		some = append(some, it)
+// survey looks at one item and plans to ask it.
+func (p *planning) survey(i int) error {
+	it := p.items.At(i)
+	if it.Key == "" || it.Do == nil {
+		return fmt.Errorf("run: item %d of %s has no key or nothing to do", i, it.Reviewer)
 	}
-	answered, err := map[string]store.Evaluation(nil), error(nil)
-	if len(reusable) > 0 {
-		if answered, err = p.config.Store.Answered(ctx, reusable); err != nil {
-			return fmt.Errorf("run: looking up what is answered already: %w", err)
-		}
+	if c := it.Cost; !(c.Expected >= 0 && c.Most >= 0) || math.IsInf(c.Most, 1) { // NaN compares as false
+		return fmt.Errorf("run: %s of %s costs $%v, at most $%v: expected numbers from 0", it.Reviewer, it.Family, c.Expected, c.Most)
 	}
-	for k := range some {
-		it, i := &some[k], from+k
-		p.digests[i] = digestOf(it.Key)
-		if _, ok := p.families[it.Family]; !ok {
-			p.families[it.Family] = int32(len(p.families))
-		}
-		p.family[i] = p.families[it.Family]
-		at := slices.Index(p.providers, it.Provider)
-		if at < 0 {
-			at, p.providers = len(p.providers), append(p.providers, it.Provider)
-		}
-		p.provider[i] = uint16(at)
-		ev := answered[it.Key]
-		if outcome := slices.Index(audit.Outcomes(), ev.Outcome); outcome >= 0 {
-			p.settled = append(p.settled, settled{ev.ID, int32(i), int8(outcome)})
-			if !p.config.Discard {
-				p.reused = append(p.reused, &ev)
-			}
-		} else if it.Earlier != nil && !p.config.Force {
-			p.settled = append(p.settled, settled{number: int32(i), outcome: -1})
-		} else {
-			p.asked[i] = true
-			p.Estimate.add(it)
-		}
+	p.digests[i] = digestOf(it.Key)
+	if _, ok := p.families[it.Family]; !ok {
+		p.families[it.Family] = int32(len(p.families))
+	}
+	p.family[i] = p.families[it.Family]
+	at := slices.Index(p.providers, it.Provider)
+	if at < 0 {
+		at, p.providers = len(p.providers), append(p.providers, it.Provider)
+	}
+	p.provider[i] = uint16(at)
+	p.asked[i] = true
+	p.Estimate.add(&it, 1)
+	return nil
+}
+
+// lookUp finds the results of earlier runs that count as this run's own: of the run
+// that is continued, or, with Reuse, the answered ones of any run.
+func (p *planning) lookUp(ctx context.Context) error {
+	runs, err := p.continues(ctx)
+	if err != nil || len(runs) == 0 && !p.config.Reuse {
+		return err
+	}
+	settled, reused, err := p.results(ctx, runs)
+	if err != nil {
+		return err
+	}
+	if len(runs) > 0 && p.config.Continue == "" && len(settled) == p.items.Count {
+		return nil // complete: the same command asks again
+	}
+	for _, s := range settled {
+		it := p.items.At(int(s.number))
+		p.asked[s.number] = false
+		p.Estimate.add(&it, -1)
+	}
+	p.settled, p.reused = settled, reused
+	if len(runs) == 0 {
+		return nil
+	}
+	var ids []string
+	for i := range runs {
+		ids = append(ids, runs[i].ID)
+	}
+	p.continued, p.config.Run.Continues = runs, runs[0].ID
+	if p.config.Continue != "" {
+		return nil // a budget of its own
+	}
+	if p.spent, err = p.config.Store.Spent(ctx, ids); err != nil {
+		return fmt.Errorf("run: looking up what was spent: %w", err)
+	}
+	if runs[0].Ended.IsZero() { // killed: what was in flight was paid for and is not recorded
+		p.spent += p.inFlight()
 	}
 	return nil
+}
+
+// inFlight returns the most that the trials cost which a killed run had in flight.
+func (p *planning) inFlight() float64 {
+	var most []float64
+	for i, asked := range p.asked {
+		if asked {
+			most = append(most, p.items.At(i).Cost.Most)
+		}
+	}
+	slices.SortFunc(most, func(a, b float64) int { return cmp.Compare(b, a) })
+	sum := 0.0
+	for _, m := range most[:min(len(most), p.config.Concurrency*len(p.providers))] {
+		sum += m
+	}
+	return sum
+}
+
+// continues returns the run whose trials this one continues, followed by those that it
+// continued itself.
+func (p *planning) continues(ctx context.Context) (chain []store.Run, err error) {
+	if p.config.Reuse {
+		return nil, nil
+	}
+	all, err := p.config.Store.Runs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("run: looking up earlier runs: %w", err)
+	}
+	next, suite := p.config.Continue, cmp.Or(p.config.Run.Suite, "Bench")
+	for i := range all { // newest first
+		r := &all[i]
+		if r.ID == next || next == "" && len(chain) == 0 && r.Suite == suite && r.Plan == p.config.Run.Plan {
+			if chain = append(chain, *r); r.Continues == "" {
+				break
+			}
+			next = r.Continues
+		}
+	}
+	return chain, nil
+}
+
+// results returns the items with a final result in these runs, or in any.
+func (p *planning) results(ctx context.Context, runs []store.Run) (found []settled, reused []*store.Evaluation, err error) {
+	var ids []string
+	for i := range runs {
+		ids = append(ids, runs[i].ID)
+	}
+	if p.items.Prior != nil {
+		if p.prior, err = p.items.Prior(ctx, ids); err != nil {
+			return nil, nil, err
+		}
+	}
+	for from := 0; from < p.items.Count; from += surveyed {
+		to := min(from+surveyed, p.items.Count)
+		keys := make([]string, 0, to-from)
+		for i := from; i < to; i++ {
+			if it := p.items.At(i); it.Keep == nil {
+				keys = append(keys, it.Key)
+			} else {
+				keys = append(keys, "")
+			}
+		}
+		answered, err := p.config.Store.Prior(ctx, ids, keys)
+		if err != nil {
+			return nil, nil, fmt.Errorf("run: looking up earlier results: %w", err)
+		}
+		for k, key := range keys {
+			ev := answered[key]
+			outcome := slices.Index(audit.Outcomes(), ev.Outcome)
+			if _, ok := p.prior[from+k]; ok {
+				found = append(found, settled{number: int32(from + k), outcome: -1})
+			} else if key != "" && outcome >= 0 {
+				found = append(found, settled{ev.ID, int32(from + k), int8(outcome)})
+				if !p.config.Discard {
+					reused = append(reused, &ev)
+				}
+			}
+		}
+	}
+	return found, reused, nil
 }
 
 func (p *Plan) settle(do func(*Item, Result)) {
@@ -227,7 +337,7 @@ func (p *Plan) settle(do func(*Item, Result)) {
 	for _, s := range p.settled {
 		it := p.items.At(int(s.number))
 		if s.outcome < 0 {
-			do(&it, *it.Earlier)
+			do(&it, p.prior[int(s.number)])
 			continue
 		}
 		res := Result{Outcome: audit.Outcomes()[s.outcome], Reused: true}
@@ -246,6 +356,9 @@ func (p *Plan) twice(d digest) error {
 	}
 	return errors.New("run: an item is planned twice, and is another each time that it is asked for")
 }
+
+// Continued returns the runs whose trials this one continues, newest first.
+func (p *Plan) Continued() []store.Run { return p.continued }
 
 func (p *Plan) planned(key string) bool {
 	_, ok := slices.BinarySearchFunc(p.digests, digestOf(key), compare)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -137,14 +139,15 @@ func TestRunAndResume(t *testing.T) {
 	require.EqualValues(t, 60, r.asked.Load())
 
 	again := finish(t, ctx, c, items(ts))
-	require.EqualValues(t, 60, r.asked.Load(), "what is answered is not paid for twice")
-	require.Equal(t, 60, again.State.Reused)
-	require.Zero(t, again.State.Spent)
+	require.EqualValues(t, 120, r.asked.Load(), "a run that is complete is never reused")
+	require.Zero(t, again.State.Reused)
+	require.InDelta(t, 0.060, again.State.Spent, 1e-9)
 
+	c.Reuse = true
 	ts[0].Case.Code = "SELECT 'edited'"
 	ts[1].Case.Description = "edited where nobody looks"
 	edited := finish(t, ctx, c, items(ts))
-	require.EqualValues(t, 61, r.asked.Load(), "an edited case is asked again, and it alone")
+	require.EqualValues(t, 121, r.asked.Load(), "-reuse asks an edited case again, and it alone")
 	require.Equal(t, 59, edited.State.Reused)
 
 	total := 0
@@ -153,10 +156,63 @@ func TestRunAndResume(t *testing.T) {
 		total++
 	}
 	require.Equal(t, 60, total, "the store knows the whole run, reused rows included")
+}
 
-	c.Force = true
-	finish(t, ctx, c, items(ts))
-	require.EqualValues(t, 121, r.asked.Load(), "-force asks everything")
+// A run that has no final outcome for some trial is continued by the same plan, within
+// its budget, and by no other plan.
+func TestInterruptedRunsAreContinued(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	r := &reviewer{name: "m", provider: "p"}
+	answers := 0
+	r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
+		if answers++; n%3 == 0 {
+			return fails(413, false, 0), nil
+		}
+		if n%3 == 1 {
+			return audit.Review{Status: audit.Refused, Detail: "no", Attempts: []audit.Attempt{{Usage: audit.Usage{USD: 0.001, Priced: true}}}}, nil
+		}
+		return audit.Review{Status: audit.Answered, Verdict: audit.Bad, Attempts: []audit.Attempt{{Usage: audit.Usage{USD: 0.001, Priced: true}}}}, nil
+	}
+	ts := trials(30, r)
+	c := run.Config{Store: s, Budget: 0.05, Seed: 1, Concurrency: 1}
+	first := finish(t, ctx, c, items(ts))
+	require.Equal(t, 10, first.State.Outcome(audit.OutcomeErrored))
+	require.Empty(t, first.Run.Continues)
+
+	other := finish(t, ctx, c, items(ts[:29]))
+	require.Empty(t, other.Run.Continues, "another plan is another run")
+
+	r.review = nil
+	again := finish(t, ctx, c, items(ts))
+	require.Equal(t, first.Run.ID, again.Run.Continues)
+	require.Equal(t, 20, again.State.Reused, "a refusal is final")
+	require.Equal(t, 10, again.State.Outcome(audit.OutcomeRefused))
+	require.InDelta(t, 0.020, again.State.Earlier, 1e-9)
+	require.InDelta(t, 0.010, again.State.Spent, 1e-9)
+
+	third := finish(t, ctx, c, items(ts))
+	require.Zero(t, third.State.Reused, "the continued run is complete: the same command asks again")
+}
+
+// The budget of an interrupted run holds over all its parts, and names one that would do.
+func TestTheBudgetHoldsOverParts(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	r := &reviewer{name: "m", provider: "p", expected: 0.001, most: 0.001}
+	ts := trials(30, r)
+	c := run.Config{Store: s, Budget: 0.0105, Seed: 1, Concurrency: 1}
+	first := finish(t, ctx, c, items(ts))
+	spent := first.State.Spent
+	require.LessOrEqual(t, spent, c.Budget)
+	again := finish(t, ctx, c, items(ts))
+	require.Equal(t, first.Run.ID, again.Run.Continues)
+	require.LessOrEqual(t, again.State.Earlier+again.State.Spent, c.Budget)
+	require.Len(t, again.Stops, 1)
+	m := regexp.MustCompile(`-budget (\S+) covers`).FindStringSubmatch(again.Stops[0])
+	require.NotNil(t, m, again.Stops[0])
+	c.Budget, _ = strconv.ParseFloat(m[1], 64)
+	last := finish(t, ctx, c, items(ts))
+	require.Zero(t, last.Unanswered())
+	require.LessOrEqual(t, last.State.Earlier+last.State.Spent, c.Budget)
 }
 
 func TestPrepareRefuses(t *testing.T) {
@@ -194,7 +250,7 @@ func TestBudgetZeroSendsNothing(t *testing.T) {
 	c := run.Config{Store: open(t)}
 	p, err := run.Prepare(context.Background(), c, run.Listed(its))
 	require.NoError(t, err)
-	require.Equal(t, "8 planned, 0 answered already, 8 to ask: about $2.00, at most $8.00 when each is asked once; budget $0.00", p.Estimate.String())
+	require.Equal(t, "8 trials planned: about $2.00, at most $8.00 without retries; budget $0.00", p.Estimate.String())
 	sum := finish(t, context.Background(), c, its)
 	require.Zero(t, r.asked.Load())
 	require.Equal(t, 8, sum.State.Outcome(audit.OutcomeSkipped))
@@ -215,7 +271,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 		sum := finish(t, t.Context(), run.Config{Store: m, Budget: 10, Concurrency: 20,
 			Progress: func(e run.Event) { most = max(most, e.State.Spent) }}, items(trials(60, r)))
 		require.LessOrEqual(t, most, 10.0)
-		require.Greater(t, most, 9.0-1e-9, "less than one reserve is left over")
+		require.Greater(t, most, 10-1.5*0.9-1e-9, "less than one reserve is left over")
 		require.Equal(t, 60-int(r.asked.Load()), sum.State.Outcome(audit.OutcomeSkipped))
 		require.Contains(t, sum.Stops[0], "the budget of $10.00 is used up")
 		require.Len(t, m.rows(), int(r.asked.Load()))

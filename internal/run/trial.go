@@ -125,7 +125,7 @@ func (t *Trial) Item() Item {
 	it := Item{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Family: s.family, Expected: s.label,
 		Cost: Cost{Known: true}, Do: t.try, Reasked: func() { t.unusable = noVerdict }}
 	if d, ok := t.Reviewer.(Described); ok {
-		it.Provider, it.Reusable = d.Provider(), true
+		it.Provider = d.Provider()
 		it.Cost.Expected, it.Cost.Most, it.Cost.Known = d.Cost(t.Task())
 	}
 	return it

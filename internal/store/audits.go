@@ -54,16 +54,21 @@ func (s *sqlStore) PutAudit(ctx context.Context, a Audit) error {
 	return err
 }
 
-func (s *sqlStore) Audited(ctx context.Context, trials []string) (map[string]Audit, error) {
+func (s *sqlStore) PriorAudits(ctx context.Context, runs, trials []string) (map[string]Audit, error) {
 	found := make(map[string]Audit)
 	if !s.audited { // a file that is older than the table
 		return found, nil
 	}
 	for chunk := range slices.Chunk(trials, perLookup) {
-		args := append([]any{string(audit.OutcomeCorrect)}, anys(chunk)...)
+		args := anys(chunk)
+		final := "outcome = 'correct'"
+		if len(runs) > 0 {
+			final = "outcome <> 'errored' AND run_id IN (" + places(len(args)+1, len(args)+len(runs)) + ")"
+			args = append(args, anys(runs)...)
+		}
 		// Oldest first, so that the newest stays.
-		for a, err := range stream(ctx, s, scanAudit, "SELECT "+auditColumns+" FROM audits WHERE outcome = $1 AND trial_key IN ("+
-			places(2, len(args))+") ORDER BY timestamp, run_id, trial_index", args...) {
+		for a, err := range stream(ctx, s, scanAudit, "SELECT "+auditColumns+" FROM audits WHERE "+final+
+			" AND trial_key IN ("+places(1, len(chunk))+") ORDER BY timestamp, run_id, trial_index", args...) {
 			if err != nil {
 				return nil, err
 			}

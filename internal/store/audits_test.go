@@ -33,15 +33,18 @@ func audits(t *testing.T, e engine) {
 	at, err := s.Attempts(ctx, "r1", "k1")
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff(want.Attempts, at), "-want +got")
-	found, err := s.Audited(ctx, []string{"k1", "k2", "k3"})
+	found, err := s.PriorAudits(ctx, nil, []string{"k1", "k2", "k3"})
 	require.NoError(t, err)
 	require.Len(t, found, 1, "what proves nothing is no answer")
+	final, err := s.PriorAudits(ctx, []string{"r1", "r2"}, []string{"k1", "k2", "k3"})
+	require.NoError(t, err)
+	require.Len(t, final, 2, "within a run whatever was no error is final")
 	want.Attempts = nil
 	require.Empty(t, cmp.Diff(want, found["k1"]), "-want +got")
 	newer := want
 	newer.Run, newer.Time, newer.Version = "r2", day.Add(time.Hour), "1.3"
 	require.NoError(t, s.PutAudit(ctx, newer))
-	found, err = s.Audited(ctx, []string{"k1"})
+	found, err = s.PriorAudits(ctx, nil, []string{"k1"})
 	require.NoError(t, err)
 	require.Equal(t, "1.3", found["k1"].Version)
 

@@ -190,11 +190,25 @@ func answered(t *testing.T, e engine) {
 	for i := range 1200 { // more than one statement takes
 		keys = append(keys, fmt.Sprint("absent", i))
 	}
-	got, err := s.Answered(ctx, keys)
+	got, err := s.Prior(ctx, nil, keys)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 	require.Equal(t, "newer", got["k1"].Explanation)
 	require.Empty(t, got["k1"].Reply)
+
+	refused := evaluation("r3", "k2")
+	refused.Status, refused.Outcome, refused.Actual = audit.Refused, audit.OutcomeRefused, "refused"
+	require.NoError(t, s.Put(ctx, refused))
+	got, err = s.Prior(ctx, nil, []string{"k2"})
+	require.NoError(t, err)
+	require.Empty(t, got, "a refusal is no answer")
+	got, err = s.Prior(ctx, []string{"r3"}, []string{"k1", "k2"})
+	require.NoError(t, err)
+	require.Len(t, got, 1, "of a run a refusal is final, an error is not")
+	require.Equal(t, audit.OutcomeRefused, got["k2"].Outcome)
+	spent, err := s.Spent(ctx, []string{"r1", "r2"})
+	require.NoError(t, err)
+	require.InDelta(t, old.Usage.USD+newer.Usage.USD, spent, 1e-9)
 }
 
 func reused(t *testing.T, e engine) {
@@ -222,7 +236,7 @@ func reused(t *testing.T, e engine) {
 func runs(t *testing.T, e engine) {
 	s, ctx := open(t, e.fresh(t)), context.Background()
 	r := store.Run{ID: "r1", Suite: "Smoke", Started: day, Command: "go test -run Bench", ScoreVersion: "1", State: "running", Planned: 12,
-		Outcomes: map[audit.Outcome]int{}}
+		Outcomes: map[audit.Outcome]int{}, Plan: "abc", Parts: map[string]string{"model": "m"}, Continues: "r0"}
 	require.NoError(t, s.Begin(ctx, r))
 	require.Error(t, s.Begin(ctx, r), "an ID is used once")
 	require.Error(t, s.Begin(ctx, store.Run{}), "and is needed")
@@ -264,7 +278,7 @@ func sevenColumns(t *testing.T, e engine) {
 		require.Equal(t, "shop/list-orders", rows[0].Family)
 		require.Equal(t, []audit.Outcome{audit.OutcomeCorrect, audit.OutcomeWrong, audit.OutcomeMalformed},
 			[]audit.Outcome{rows[0].Outcome, rows[1].Outcome, rows[2].Outcome})
-		none, err := s.Answered(ctx, []string{"k1"})
+		none, err := s.Prior(ctx, nil, []string{"k1"})
 		require.NoError(t, err)
 		require.Empty(t, none)
 	}

@@ -4,19 +4,28 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"strings"
 
 	"assay/audit"
 )
 
-const runColumns = "id, suite, started, ended, command, score_version, state, planned, reused, correct, wrong, refused, malformed, errored, skipped, tokens_in, tokens_out, usd, priced"
+const runColumns = "id, suite, started, ended, command, score_version, state, planned, reused, correct, wrong, refused, malformed, errored, skipped, tokens_in, tokens_out, usd, priced, plan, parts, continues"
 
 func runValues(r Run) []any {
 	n := func(o audit.Outcome) int { return r.Outcomes[o] }
 	return []any{r.ID, cmp.Or(r.Suite, "Bench"), formatTime(r.Started), formatTime(r.Ended), clean(r.Command), r.ScoreVersion, clean(r.State),
 		r.Planned, r.Reused, n(audit.OutcomeCorrect), n(audit.OutcomeWrong), n(audit.OutcomeRefused),
 		n(audit.OutcomeMalformed), n(audit.OutcomeErrored), n(audit.OutcomeSkipped),
-		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.USD, number(r.Usage.Priced)}
+		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.USD, number(r.Usage.Priced), r.Plan, writeParts(r.Parts), r.Continues}
+}
+
+func writeParts(parts map[string]string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	b, _ := json.Marshal(parts) // strings alone
+	return clean(string(b))
 }
 
 func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
@@ -26,6 +35,9 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 	columns := runColumns
 	if !s.audited { // a file that is older than the column
 		columns = strings.Replace(columns, "suite", "'Bench'", 1)
+	}
+	if !s.planned {
+		columns = strings.Replace(columns, "plan, parts, continues", "'', '', ''", 1)
 	}
 	var out []Run
 	for r, err := range stream(ctx, s, scanRun, "SELECT "+columns+" FROM runs ORDER BY started DESC, id DESC") {
@@ -38,12 +50,13 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 }
 
 func scanRun(rows *sql.Rows) (r Run, err error) {
-	var started, ended string
+	var started, ended, parts string
 	var priced int
 	var counts [6]int
 	err = rows.Scan(&r.ID, &r.Suite, &started, &ended, &r.Command, &r.ScoreVersion, &r.State, &r.Planned, &r.Reused,
 		&counts[0], &counts[1], &counts[2], &counts[3], &counts[4], &counts[5],
-		&r.Usage.TokensIn, &r.Usage.TokensOut, &r.Usage.USD, &priced)
+		&r.Usage.TokensIn, &r.Usage.TokensOut, &r.Usage.USD, &priced, &r.Plan, &parts, &r.Continues)
+	_ = json.Unmarshal([]byte(parts), &r.Parts) // empty in runs that are older than the column
 	r.Started, r.Ended, r.Usage.Priced = readTime(started), readTime(ended), priced != 0
 	r.Outcomes = make(map[audit.Outcome]int, len(counts))
 	for i, o := range audit.Outcomes() {

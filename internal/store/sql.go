@@ -21,6 +21,7 @@ type sqlStore struct {
 	audited   bool   // whether there is the table audits
 	wide      bool   // whether evaluations has more than the first seven columns
 	attempted bool   // whether it has the attempts
+	planned   bool   // whether runs name their plans
 	writer    *writer
 	lease     *lease // nil: others write too
 	closing   sync.Once
@@ -75,9 +76,12 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 		}
 	}
 	s.columns = strings.Join(list, ", ")
-	if there, err := s.db.QueryContext(ctx, "SELECT run_id FROM audits LIMIT 0"); err == nil {
-		s.audited = there.Close() == nil
+	there := func(text string) bool {
+		rows, err := s.db.QueryContext(ctx, text)
+		return err == nil && rows.Close() == nil
 	}
+	s.audited = there("SELECT run_id FROM audits LIMIT 0")
+	s.planned = there("SELECT plan FROM runs LIMIT 0")
 	s.attempted = slices.Contains(have, "attempts")
 	s.wide = slices.Contains(have, "trial_key") && slices.Contains(have, "outcome")
 	return nil
@@ -102,12 +106,12 @@ func (s *sqlStore) Begin(ctx context.Context, r Run) error {
 	if r.ID == "" {
 		return errors.New("store: a run needs an ID")
 	}
-	_, err := s.exec(ctx, "recording the run", "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 19)+")", runValues(r)...)
+	_, err := s.exec(ctx, "recording the run", "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 22)+")", runValues(r)...)
 	return err
 }
 
 func (s *sqlStore) Finish(ctx context.Context, r Run) error {
-	n, err := s.exec(ctx, "recording the run's end", "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 19)+") WHERE id = $1", runValues(r)...)
+	n, err := s.exec(ctx, "recording the run's end", "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 22)+") WHERE id = $1", runValues(r)...)
 	if err == nil && n != 1 {
 		err = fmt.Errorf("store: %s: run %q was never begun", s.where, r.ID)
 	}
@@ -145,16 +149,21 @@ func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) erro
 // among all of them.
 const perLookup = 100
 
-func (s *sqlStore) Answered(ctx context.Context, trials []string) (map[string]Evaluation, error) {
+func (s *sqlStore) Prior(ctx context.Context, runs, trials []string) (map[string]Evaluation, error) {
 	found := make(map[string]Evaluation)
 	if !s.wide {
 		return found, nil
 	}
 	columns := strings.Replace(s.columns, "e.reply", "NULL", 1)
+	final, args := "e.status = 'answered'", anys(runs)
+	if len(runs) > 0 {
+		final = ofRuns(len(runs)) + " AND e.status IN ('answered', 'refused', 'malformed')"
+	}
 	for chunk := range slices.Chunk(trials, perLookup) {
+		args := append(args[:len(args):len(args)], anys(chunk)...)
 		// Oldest first, so that the newest stays.
-		for e, err := range stream(ctx, s, scan, "SELECT "+columns+" FROM evaluations e WHERE e.status = 'answered' AND e.trial_key IN ("+
-			places(1, len(chunk))+") ORDER BY e.id", anys(chunk)...) {
+		for e, err := range stream(ctx, s, scan, "SELECT "+columns+" FROM evaluations e WHERE "+final+
+			" AND e.trial_key IN ("+places(len(args)-len(chunk)+1, len(args))+") ORDER BY e.id", args...) {
 			if err != nil {
 				return nil, err
 			}
@@ -162,6 +171,25 @@ func (s *sqlStore) Answered(ctx context.Context, trials []string) (map[string]Ev
 		}
 	}
 	return found, nil
+}
+
+func (s *sqlStore) Spent(ctx context.Context, runs []string) (float64, error) {
+	tables := []string{"evaluations", "audits"}
+	if !s.audited {
+		tables = tables[:1]
+	}
+	sum := 0.0
+	for _, table := range tables {
+		for _, run := range runs {
+			var usd float64
+			err := s.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(usd), 0) FROM "+table+" WHERE run_id = $1", run).Scan(&usd)
+			if err != nil {
+				return 0, s.wrap("reading what runs cost", err)
+			}
+			sum += usd
+		}
+	}
+	return sum, nil
 }
 
 func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error] {

@@ -97,6 +97,9 @@ type Run struct {
 	Reused         int // answered by an earlier run; counted in Outcomes too
 	Outcomes       map[audit.Outcome]int
 	Usage          audit.Usage
+	Plan           string            // hash of the keys of all planned trials
+	Parts          map[string]string // what the plan was made of, by name: hashes or values
+	Continues      string            // ID of the run whose trials this one continues; may be empty
 }
 
 // A Query chooses evaluations. Empty fields choose everything.
@@ -123,9 +126,13 @@ type Store interface {
 	Put(ctx context.Context, evs ...Evaluation) error
 	// Reuse records that the run counts these stored evaluations as its own.
 	Reuse(ctx context.Context, run string, evs []Evaluation) error
-	// Answered gives the newest answered evaluation of each of the trials that
-	// has one, without reply and attempts.
-	Answered(ctx context.Context, trials []string) (map[string]Evaluation, error)
+	// Prior returns the newest final evaluation of each of the trials that has one,
+	// without reply and attempts. Final are answered, refused and malformed ones of
+	// these runs, with the rows that they reused; where runs is empty, answered ones
+	// of any run.
+	Prior(ctx context.Context, runs, trials []string) (map[string]Evaluation, error)
+	// Spent returns the USD that the rows of these runs cost, without reused ones.
+	Spent(ctx context.Context, runs []string) (float64, error)
 	// Evaluations streams the rows that q chooses, oldest first, without
 	// attempts. The first error ends the sequence.
 	Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error]
@@ -137,9 +144,10 @@ type Store interface {
 	ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error]
 	// PutAudit writes an audit with its attempts, as Put writes an evaluation.
 	PutAudit(ctx context.Context, a Audit) error
-	// Audited gives the newest audit of each of the trials that has one with a
-	// report that counts, without attempts.
-	Audited(ctx context.Context, trials []string) (map[string]Audit, error)
+	// PriorAudits returns the newest final audit of each of the trials that has one,
+	// without attempts: any but errored ones of these runs; where runs is empty, those
+	// of any run whose report counts.
+	PriorAudits(ctx context.Context, runs, trials []string) (map[string]Audit, error)
 	// Attempts gives a trial's attempts in the order in which they were made.
 	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)
 	// Runs gives all runs, newest first.

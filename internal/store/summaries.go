@@ -92,6 +92,13 @@ func (s *sqlStore) ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, 
 	}
 }
 
+// ofRuns returns the condition that a row belongs to one of the runs $1 to $n, or is
+// reused by one of them.
+func ofRuns(n int) string {
+	list := places(1, n)
+	return "(e.run_id IN (" + list + ") OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id IN (" + list + ")))"
+}
+
 // chosen gives the WHERE clause of a query; not ok where nothing can match.
 func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 	var terms []string
@@ -100,7 +107,7 @@ func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 			return "", nil, false
 		}
 		args = append(args, q.Run)
-		terms = append(terms, "(e.run_id = $1 OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id = $1))")
+		terms = append(terms, ofRuns(1))
 	}
 	if q.Model != "" {
 		args = append(args, q.Model)

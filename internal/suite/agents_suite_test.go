@@ -56,7 +56,7 @@ func claudeCall(output string) string {
 
 // knowing gives the command line of an agent that knows the flaws of the smoke test.
 func (h *house) knowing() string {
-	tree, _, err := listed(os.DirFS(h.path("smoke-test-fixture")))
+	tree, _, err := manifest(os.DirFS(h.path("smoke-test-fixture")))
 	require.NoError(h.t, err)
 	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
 	require.NoError(h.t, err)
@@ -95,7 +95,7 @@ func TestMethodologysOwnCommand(t *testing.T) {
 // TestSmokeWithALiveAgent: what each agent does is what Smoke says of it.
 func TestSmokeWithALiveAgent(t *testing.T) {
 	h := newHouse(t)
-	tree, _, err := listed(os.DirFS(h.path("smoke-test-fixture")))
+	tree, _, err := manifest(os.DirFS(h.path("smoke-test-fixture")))
 	require.NoError(t, err)
 	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
 	require.NoError(t, err)
@@ -271,7 +271,6 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	strict := h.suite("-auditor", "agent", "-strict")
 	f = play(t, "TestRegression", strict.Regression)
 	require.True(t, f.Failed())
-	require.Regexp(t, `1 of 1 audits were made before and cost nothing now \(-force asks anew; what is in /\S+, which they read beside the source, may have changed since\)`, strict.summary.notes)
 	require.Contains(t, f.complaints()[0], "may be chance")
 
 	rs, err = record.ReadAll(h.path("records"))
@@ -279,8 +278,8 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	old, now := rs[0], rs[len(rs)-1]
 	require.Len(t, old.Prompt, 64, "an agent's record keeps the hash of what it was told")
 	require.NotEqual(t, old.Prompt, now.Prompt)
-	require.Contains(t, now.Text(), fmt.Sprintf("; the auditor's prompt changed since the baseline: %.12s, and was %.12s", now.Prompt, old.Prompt))
-	require.NotContains(t, now.Text(), "the auditor's model changed")
+	require.Contains(t, now.Text(), "; changed since the baseline: command")
+	require.NotContains(t, now.Text(), "model changed")
 }
 
 // TestOurAgentSections runs the sections of fixtures/auditors.md as they stand,

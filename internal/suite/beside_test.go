@@ -30,7 +30,7 @@ func TestBeside(t *testing.T) {
 	var out strings.Builder
 	s.summary.print(&out, view{all: true, width: screenWidth})
 	require.Regexp(t, `PASS +same +demo .* \$6.00 +30 +9 +[\d.]+m?s\n`, out.String())
-	require.Contains(t, out.String(), "Regression: $9.00 spent\n", "both sides are paid for")
+	require.Contains(t, out.String(), "Regression: $9.00 spent now, in ", "both sides are paid for")
 	table, err := os.ReadFile(markdown)
 	require.NoError(t, err)
 	require.Contains(t, string(table), "| recall | baseline | change | precision | F1 | coverage | cost | tokens | turns | time | look first at |\n|---|")
@@ -59,7 +59,7 @@ func TestBeside(t *testing.T) {
 	require.Len(t, rs, 2, "a record of the new auditor, which holds the old one's trials")
 	require.Len(t, rs[1].Beside.Trials, 3)
 	require.Equal(t, "same", rs[1].Beside.Auditor)
-	require.Contains(t, rs[1].Text(), "beside it ran same")
+	require.Contains(t, rs[1].Text(), "same ran beside it")
 
 	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "breaks", "-budget", "none").Regression)
 	require.Equal(t, "INVALID", f.attrs["verdict:same/demo"])

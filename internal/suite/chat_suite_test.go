@@ -63,17 +63,24 @@ func TestBenchOfAChatModel(t *testing.T) {
 		require.NotRegexp(t, `q0[01]|-0[1-6]-|tests/|Expected|Description`, r, "no label, file name, number or description reaches a model")
 	}
 
-	// What is answered is not asked again; an edited case is.
+	// A complete run is made again by the same command; -reuse asks an edited case alone.
 	f = play(t, "TestBench", h.suite("-model", "some/model", "-budget", "none").Bench)
 	require.Empty(t, f.complaints())
-	require.Len(t, requests(), 12)
+	require.Len(t, requests(), 24)
 	b, err := os.ReadFile(h.path("tests/shop/q00-03-bad.md"))
 	require.NoError(t, err)
 	h.write("tests/shop/q00-03-bad.md", strings.Replace(string(b), "SELECT evil", "SELECT evil, 1", 1))
-	play(t, "TestBench", h.suite("-model", "some/model", "-budget", "none").Bench)
-	require.Len(t, requests(), 13)
-	play(t, "TestBench", h.suite("-model", "some/model", "-budget", "none", "-force", "-filter", "q01-02").Bench)
-	require.Len(t, requests(), 14)
+	play(t, "TestBench", h.suite("-model", "some/model", "-budget", "none", "-reuse").Bench)
+	require.Len(t, requests(), 25)
+	play(t, "TestBench", h.suite("-model", "some/model", "-budget", "none", "-filter", "q01-02").Bench)
+	require.Len(t, requests(), 26)
+
+	// -add pools the trials of the newest run with the new ones.
+	adds := h.suite("-model", "some/model", "-budget", "none", "-filter", "q01-02", "-add")
+	f = play(t, "TestBench", adds.Bench)
+	require.Empty(t, f.complaints())
+	require.Len(t, requests(), 27)
+	require.Contains(t, adds.summary.heads[0], "Bench: adds 1 trials to the 1 of the run of ")
 }
 
 func TestBudgetZeroTellsAndSendsNothing(t *testing.T) {
@@ -88,7 +95,7 @@ func TestBudgetZeroTellsAndSendsNothing(t *testing.T) {
 	require.Contains(t, f.leaf("TestBench/gpt-4o-mini/evaluation-prompt/shop/q00-01-good").skipped, "-budget 0")
 	var b strings.Builder
 	s.summary.print(&b, view{all: true, width: screenWidth})
-	require.Contains(t, b.String(), "estimate: 6 planned, 0 answered already, 6 to ask: about $")
+	require.Contains(t, b.String(), "estimate: 6 trials planned: about $")
 }
 
 // TestKeysStayInside plants a key and reads every byte that a run leaves behind:

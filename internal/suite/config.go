@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,32 +17,30 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// A Config is what the flags and their environment twins say. A flag wins over
-// the environment, the environment over .env.
+// A Config is what the flags and their environment twins state. A flag takes precedence
+// over the environment, the environment over .env.
 type Config struct {
-	Models      []string // -model, ASSAY_MODEL: reviewers; default: patterns, a control, and those that are recorded
-	Auditors    []string // -auditor, ASSAY_AUDITOR: run these live; default: Smoke runs patterns, Regression replays
+	Models      []string // -model, ASSAY_MODEL: reviewers of Bench
+	Auditors    []string // -auditor, ASSAY_AUDITOR: run live by Smoke and Regression
 	Prompts     []string // -prompt, ASSAY_PROMPT
 	Filter      string   // -filter, ASSAY_FILTER: substring or glob over <app>/<case>, or over the project
 	Trials      int      // -trials, ASSAY_TRIALS
 	Budget      float64  // -budget, ASSAY_BUDGET: USD; +Inf for "none"
-	Concurrency int      // -concurrency, ASSAY_CONCURRENCY: requests at once of one provider, or audits; 0: what is usual for them
-	Beside      string   // -beside, ASSAY_BESIDE: the old auditor that runs between the trials of the new one
-	Force       bool     // -force, ASSAY_FORCE: ask again what is answered already
-	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, an open question fails
+	Concurrency int      // -concurrency, ASSAY_CONCURRENCY: requests at once of one provider, or audits; 0: the usual number
+	Beside      string   // -beside, ASSAY_BESIDE: the variant that runs between the trials of the measured one
+	Reuse       bool     // -reuse, ASSAY_REUSE: take answered trials of earlier runs
+	Add         bool     // -add, ASSAY_ADD: add the trials to those of the newest run of the same variant and target
+	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, and so does an inconclusive result
 	Change      string   // -change, ASSAY_CHANGE: what changed, for the record
 	Seed        uint64   // -seed, ASSAY_SEED: of the planted projects' draws; 0: the default one
-	Seeds       int      // -seeds, ASSAY_SEEDS: how many draws, from Seed on; 0: the suite's own number
-	Tier        string   // -tier, ASSAY_TIER: what Bench asks; plainTier or moduleTier
-	Twins       bool     // -twins, ASSAY_TWINS: ask the machine-made twins too
+	Seeds       int      // -seeds, ASSAY_SEEDS: how many draws, from Seed on; 0: one
 
-	Root string // ASSAY_ROOT: absolute folder with tests/ and fixtures/; default: the working folder
-	DB   string // ASSAY_DB: file or postgres:// URL; default results.db
-	PG   string // ASSAY_PG_URL: PostgreSQL for TestVerify; default: one of our own
-
+	Root string // ASSAY_ROOT: absolute path of the user's root; default: the working folder
+	DB   string // ASSAY_DB: file or postgres:// URL; default: results.db in the root
+	PG   string // ASSAY_PG_URL: PostgreSQL for TestVerify; default: one that is started for it
 }
 
-// An option is a flag, in the order in which the README tells them.
+// An option is a flag, in the order of the documents.
 type option struct {
 	name, usage string
 	bare        bool // takes no value
@@ -53,18 +50,17 @@ var options = []option{
 	{"model", "reviewers of Bench, separated by commas: patterns, a name of models.md or auditors.md, or provider:model", false},
 	{"auditor", "auditors that Smoke and Regression run live, separated by commas: patterns, a name of auditors.md, or a model as -model takes it", false},
 	{"prompt", "prompts of fixtures/prompts, separated by commas", false},
-	{"filter", "only cases or projects that hold this text, or match this glob", false},
-	{"trials", "how often each case or project is asked", false},
-	{"budget", "USD that a run may cost; none for no limit", false},
+	{"filter", "only cases or projects that contain this text, or match this glob", false},
+	{"trials", "number of trials of each case or project", false},
+	{"budget", "USD that a run may cost; none for no limit; 0 for an estimate", false},
 	{"concurrency", "requests at once of one provider (8), or audits (2)", false},
-	{"beside", "the old auditor: it runs between the trials of the new one, which is held against it", false},
+	{"beside", "variant to compare with: another name, bare (the section without its Skill), or git:REV", false},
+	{"reuse", "take answered trials of earlier runs instead of asking again", true},
+	{"add", "add the trials to those of the newest run of the same variant and target", true},
 	{"seed", "the seed of the planted projects' draws", false},
-	{"seeds", "how many draws, from -seed on", false},
-	{"tier", "what Bench asks: plain (cases) or module (modules of the planted projects)", false},
+	{"seeds", "number of draws, from -seed on", false},
 	{"change", "what changed, for the test record", false},
-	{"force", "ask again what is answered already", true},
-	{"strict", "let every miss and every open question fail", true},
-	{"twins", "ask the machine-made twins of each case too", true},
+	{"strict", "fail on every miss and on every inconclusive result", true},
 }
 
 func define(flags *flag.FlagSet) {
@@ -75,7 +71,6 @@ func define(flags *flag.FlagSet) {
 			flags.String(o.name, "", o.usage)
 		}
 	}
-	defineRemoved(flags)
 }
 
 // mostRepeats bounds what is planned in memory.
@@ -84,7 +79,7 @@ const mostRepeats = 10_000
 func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 
 func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
-	errs := []error{removedVariables(getenv)}
+	var errs []error
 	if rest := flags.Args(); len(rest) > 0 {
 		errs = append(errs, fmt.Errorf("left-over arguments %q: flags go last, without a package name (with ./... use the environment: ASSAY_MODEL, ...)", rest))
 	}
@@ -133,7 +128,7 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 	c := Config{
 		Models: list("model"), Auditors: list("auditor"), Prompts: list("prompt"),
 		Filter: text("filter"), Trials: int(number("trials", mostRepeats, 1)), Concurrency: int(number("concurrency", math.MaxInt32, 0)), Beside: text("beside"),
-		Change: text("change"), Force: boolean("force"), Strict: boolean("strict"), Twins: boolean("twins"),
+		Change: text("change"), Reuse: boolean("reuse"), Add: boolean("add"), Strict: boolean("strict"),
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
 	c.Seed, c.Seeds = number("seed", math.MaxUint64, 0), int(number("seeds", mostRepeats, 0))
@@ -144,18 +139,14 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 	if c.Budget, err = ParseBudget(text("budget")); err != nil {
 		errs = append(errs, err)
 	}
-	if c.Tier = cmp.Or(text("tier"), plainTier); c.Tier != plainTier && c.Tier != moduleTier {
-		errs = append(errs, fmt.Errorf("-tier is %q: expected %s or %s", c.Tier, plainTier, moduleTier))
+	if c.Beside != "" && (slices.Contains(c.Auditors, c.Beside) || slices.Contains(c.Models, c.Beside)) {
+		errs = append(errs, fmt.Errorf("-beside is %q, which -auditor or -model names too: expected another name, bare or git:REV", c.Beside))
 	}
-	if c.Tier == moduleTier && c.Twins {
-		errs = append(errs, fmt.Errorf("-tier module with -twins: expected neither, as modules have no twins"))
+	if c.Reuse && (c.Add || c.Beside != "") {
+		errs = append(errs, errors.New("-reuse with -add or -beside: expected one of them: -add and -beside compare trials of known runs"))
 	}
-	switch {
-	case c.Beside == "":
-	case len(c.Auditors) == 0:
-		errs = append(errs, fmt.Errorf("-beside is %q without -auditor: expected the new auditor there, and the old one here", c.Beside))
-	case slices.Contains(c.Auditors, c.Beside):
-		errs = append(errs, fmt.Errorf("-beside and -auditor both name %q: expected an old auditor and a new one", c.Beside))
+	if v := getenv("ASSAY_SANDBOX"); v != "" && v != "off" && v != "require" {
+		errs = append(errs, fmt.Errorf("ASSAY_SANDBOX is %q: expected off, require or nothing", v))
 	}
 	if c.Root != "" && !filepath.IsAbs(c.Root) {
 		errs = append(errs, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path, since every package's tests run in a folder of their own", c.Root))

@@ -59,7 +59,7 @@ func TestARootThatIsNoFolder(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("# Goals\n"), 0o644))
 	for name, want := range map[string]string{file: "not a directory", file + "s": "no such file or directory"} {
 		t.Setenv("ASSAY_ROOT", name)
-		_, err := New(Options{Flags: flag.NewFlagSet("", flag.ContinueOnError), Own: os.DirFS("../.."), Out: t.TempDir()}).environment()
+		_, err := New(Options{Flags: flag.NewFlagSet("", flag.ContinueOnError), Shipped: os.DirFS("../.."), Out: t.TempDir()}).environment()
 		require.EqualError(t, err, "open "+name+": "+want+": expected a folder with fixtures/ or tests/")
 	}
 }

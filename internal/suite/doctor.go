@@ -22,11 +22,11 @@ func Doctor(ctx context.Context, own, name string, out io.Writer) (missing int, 
 	if err != nil {
 		return 0, err
 	}
-	dir, err := e.directory()
+	dir, err := e.registry()
 	if err != nil {
 		return 0, err
 	}
-	checks := dir.Examine(ctx, e.root.setting("fixtures/auditors.md"), name)
+	checks := dir.Examine(ctx, name)
 	for _, c := range checks {
 		state := "ok"
 		if c.Missing {

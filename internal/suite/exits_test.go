@@ -38,7 +38,7 @@ func (c command) run(args ...string) (status int, out string) {
 }
 
 // TestExitCodes starts the real commands: what they print as FAIL or INVALID ends
-// them with 1, in every suite, in a part of it, over workers; what
+// them with 1, in every suite, in a part of it and over workers; what
 // they print as PASS or WARN with 0.
 func TestExitCodes(t *testing.T) {
 	suites, _ := commands(t)

@@ -73,14 +73,14 @@ func TestAModelAudits(t *testing.T) {
 	require.Equal(t, "5/5", f.leaf("TestSmoke/gpt-4o-mini").attrs["found"])
 
 	asked := len(s.Requests())
-	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini").Regression)
-	require.Len(t, s.Requests(), asked, "what was audited already is not paid again: %s", f.complaints())
+	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-reuse").Regression)
+	require.Len(t, s.Requests(), asked, "-reuse pays for no audit again: %s", f.complaints())
 
-	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-force", "-trials", "5", "-budget", "0.088").Regression)
+	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-trials", "5", "-budget", "0.088").Regression)
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "the budget of $0.09 is used up")
 	require.Len(t, s.Requests(), asked+4, "two audits of 0.04 USD, and no turn of a third")
 	asked = len(s.Requests())
-	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-force", "-budget", "0").Regression)
+	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-budget", "0").Regression)
 	require.Empty(t, f.complaints(), "it is the estimate alone")
 	require.Len(t, s.Requests(), asked, "-budget 0 sends nothing")
 }
@@ -116,6 +116,6 @@ func TestBenchOfAServerThatIsNotThere(t *testing.T) {
 	require.Contains(t, everything(f), "connection refused (3 times running at "+gone.URL+"/v1): expected a server there")
 	var out strings.Builder
 	s.summary.print(&out, view{all: true, width: screenWidth})
-	require.Contains(t, out.String(), "trials that failed: 1, the first of: ")
+	require.Contains(t, out.String(), "1 trial errored, the first: ")
 	require.Contains(t, out.String(), "connection refused")
 }

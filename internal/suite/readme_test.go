@@ -24,7 +24,7 @@ import (
 func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	t.Setenv("ASSAY_ROOT", "")
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
-	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+	s := New(Options{Flags: flags, Shipped: os.DirFS("../.."), Out: t.TempDir()})
 	require.NoError(t, flags.Parse(nil))
 	require.Empty(t, play(t, "TestSmoke", s.Smoke).complaints())
 	regression := play(t, "TestRegression", s.Regression)
@@ -129,7 +129,7 @@ func TestModuleEstimatesAreTold(t *testing.T) {
 	told := regexp.MustCompile(`about (\$\d+\.\d+), at most (\$\d+\.\d+)`)
 	for _, model := range []string{"gpt-5-mini", "claude-haiku-4.5", "claude-sonnet-5"} {
 		flags := flag.NewFlagSet("test", flag.ContinueOnError)
-		s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+		s := New(Options{Flags: flags, Shipped: os.DirFS("../.."), Out: t.TempDir()})
 		require.NoError(t, flags.Parse([]string{"-tier", "module", "-budget", "0", "-model", model}))
 		m := told.FindStringSubmatch(strings.Join(play(t, "TestBench", s.Bench).logs, "\n"))
 		require.NotNil(t, m, model)

@@ -1,7 +1,8 @@
 package suite
 
 import (
-	"context"
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,73 +13,90 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/box"
 	"assay/internal/record"
-	"assay/internal/run"
-	"assay/internal/seal"
 )
 
-// write gives the name of the record's text; what its runs wrote stands beside it.
-func (s *Suite) write(t T, e *env, r *record.Record, runs []record.Transcript) (name string) {
+// writeRecords completes the test record of each measurement of an auditor and writes it.
+// Recordings that others have published have none: they are scored again at any time.
+func writeRecords(t T, e *env, ms []*measurement, j *judged) {
+	for i, m := range ms {
+		if len(j.projects) == 0 || m.published() || !m.begun() {
+			continue
+		}
+		rec := &m.record
+		rec.Judgement, rec.Goals = j.projects[i], m.goals
+		var err error
+		if rec.Stated, err = record.ReadStated(e.root.fixtures(), baselinesDir, rec.Project); err != nil {
+			t.Error(err)
+		}
+		kept := m.transcripts
+		if m.beside != nil {
+			rec.Beside = &m.beside.record
+			for _, one := range m.beside.transcripts {
+				one.Name = "beside-" + one.Name
+				kept = append(kept, one)
+			}
+		}
+		switch {
+		case rec.Beside != nil:
+			rec.Since(rec.Beside)
+		case m.baseline != nil:
+			rec.Since(m.baseline)
+		}
+		m.written = writeRecord(t, e, rec, kept)
+	}
+}
+
+// begun reports whether any trial of the measurement was started.
+func (m *measurement) begun() bool {
+	for _, x := range m.trials {
+		if x.result.Outcome != audit.OutcomeSkipped {
+			return true
+		}
+	}
+	return false
+}
+
+// writeRecord writes a record with what its trials wrote beside it and returns the name
+// of its text; "" if that failed, which is reported on t.
+func writeRecord(t T, e *env, r *record.Record, kept []record.Transcript) string {
 	t.Helper()
 	r.Date, r.Score = time.Now().UTC(), score.Version
-	r.Change, r.Trigger = e.change(), "manual"
+	r.Change, r.Trigger = e.change(), cmp.Or(r.Trigger, "manual")
 	name, err := r.Write(filepath.Join(e.root.Dir, "records"))
 	if err != nil {
 		t.Errorf("the test record cannot be written: %v", err)
 		return ""
 	}
 	t.Logf("record: %s", name)
-	if err := record.WriteTranscripts(name, runs); err != nil {
-		t.Errorf("what the auditor wrote cannot be kept: %v", err)
+	if err := record.WriteTranscripts(name, kept); err != nil {
+		t.Errorf("the output of the auditor cannot be kept: %v", err)
 	}
-	artifact(t, "record.txt", []byte(r.Text()))
 	return name
 }
 
-// lastCommit gives the subject of git's last commit; "" where there is none.
-func lastCommit(dir string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	out, err := seal.GitOutput(ctx, "-C", dir, "log", "-1", "--format=%h %s")
-	if err != nil {
-		return ""
+// saveArtifacts saves the report of each trial in the folder of the test's artifacts, and
+// logs what of it could not be used.
+func saveArtifacts(t T, m *measurement) {
+	if m.target.subject != nil || m.replayed() {
+		return
 	}
-	return out
-}
-
-// trialOf gives what a trial's last run was like, and what all of its runs consumed.
-func trialOf(v *run.Audited) record.Trial {
-	r := &v.Run
-	t := record.Trial{Invalid: r.Invalid, Seconds: r.Duration.Seconds(), Usage: v.Usage, Claimed: r.Report.Coverage,
-		Memory: r.PeakMemory, Exposed: r.Exposed, Confined: r.Confined, EarlyEnds: v.EarlyEnds, Network: r.Network}
-	if r.Invalid == "" || r.EndedEarly != "" {
-		t.Runs = 1
-	}
-	for i := range v.Earlier {
-		t.Seconds += v.Earlier[i].Duration.Seconds()
-		t.Earlier = append(t.Earlier, v.Earlier[i].Invalid)
-		t.Network = audit.AddTraffic(t.Network, v.Earlier[i].Network)
-		if v.Earlier[i].EndedEarly != "" {
-			t.Runs++
+	for i, x := range m.trials {
+		a := &x.audited().Run
+		for _, p := range a.Report.Problems {
+			t.Logf("%s: %s", p.Pos, audit.OneLine(p.What, 0))
+		}
+		if len(a.Raw) == 0 {
+			continue
+		}
+		name := fmt.Sprintf("report-%s-%02d.%s", segment(m.variant.name), i+1, cmp.Or(a.Report.Format, "txt"))
+		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), a.Raw, 0o644); err != nil {
+			t.Errorf("the artifact %s cannot be written: %v", name, err)
 		}
 	}
-	return t
 }
 
-// transcripts leaves secrets out; prefix tells apart who else ran for the record.
-func transcripts(prefix string, trial int, v *run.Audited) []record.Transcript {
-	var ts []record.Transcript
-	for i := range v.Earlier {
-		ts = append(ts, record.NewTranscript(trial, i+1, v.Dir, &v.Earlier[i], MaskSecrets))
-	}
-	ts = append(ts, record.NewTranscript(trial, 0, v.Dir, &v.Run, MaskSecrets))
-	for i := range ts {
-		ts[i].Name = prefix + ts[i].Name
-	}
-	return ts
-}
-
-// MaskSecrets takes out of a text what the environment holds of secrets, and what
-// looks like a provider's key.
+// MaskSecrets removes from a text the secrets of the environment and what looks like a
+// provider's key.
 func MaskSecrets(text []byte) []byte {
 	var secrets []string
 	for _, v := range os.Environ() {
@@ -87,11 +105,4 @@ func MaskSecrets(text []byte) []byte {
 		}
 	}
 	return []byte(auditor.Redact(string(text), secrets...))
-}
-
-func artifact(t T, name string, content []byte) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), content, 0o644); err != nil {
-		t.Errorf("the artifact %s cannot be written: %v", name, err)
-	}
 }

@@ -16,109 +16,103 @@ import (
 	"assay/audit"
 	"assay/audit/score"
 	"assay/internal/auditor"
-	"assay/internal/patterns"
 	"assay/internal/record"
 	"assay/internal/report"
+	"assay/internal/seal"
 )
 
-// A Rescore reads the reports that were kept beside records again, by today's parser,
-// sections, keys and judge. It asks nobody. Records of one auditor are judged together,
-// as one run's. Its fields are the flags of assay rescore.
-type Rescore struct {
-	Root    string   `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
-	Strict  bool     `help:"What is not settled fails."`
-	Records []string `arg:"" help:"Records of live runs, with what their auditors wrote beside them." type:"existingfile"`
-}
+// A Judge scores stored findings again by the fixtures of a root.
+type Judge struct{ env *env }
 
-// A Judge scores stored findings again, by what a folder says.
-type Judge struct{ by *regression }
-
-// NewJudge reads what audits are judged by from the fixtures of a folder; what it lacks
-// of settings is what is shipped.
+// NewJudge returns the judge of a root. Settings that it lacks are the shipped ones.
 func NewJudge(root string) (Judge, error) {
 	e, err := checkout(root, Config{})
-	if err != nil {
-		return Judge{}, err
-	}
-	by, err := e.judging()
-	return Judge{by}, err
+	return Judge{e}, err
 }
 
-// Rescore gives a record of Regression with its findings scored again, offline, by
-// today's rules, key, reviews and goals.
+// Rescore returns a record of Regression with its findings scored again by today's rules,
+// key, reviews and goals.
 func (j Judge) Rescore(r *record.Record) (*record.Record, error) {
-	if r.Suite != "Regression" {
+	if r.Suite != regressionSuite.name {
 		return nil, fmt.Errorf("%s: a record of %s: expected one of Regression, whose key is in fixtures/projects", r.Name(), r.Suite)
 	}
-	_, p, err := Project(j.by.env.root.holdings(), r.Project)
+	_, p, err := Project(j.env.root.fixtures(), r.Project)
 	if err != nil {
 		return nil, err
 	}
-	goals, err := j.by.goalsFor(p, r.Auditor)
+	goals, goalsErr := j.env.goals()
+	dims, dimsErr := j.env.dimensions()
+	if err := errors.Join(goalsErr, dimsErr); err != nil {
+		return nil, err
+	}
+	g, err := goalsFor(goals, p, r.Auditor)
 	if err != nil {
 		return nil, err
 	}
-	return report.Rescore(r, p, j.by.dims, goals)
+	return report.Rescore(r, p, dims, g)
 }
 
-// Deterministic reports whether the auditor of this name gives the same for the same
-// input, by its kind. Who has no section is taken as stochastic.
-func (j Judge) Deterministic(auditor string) bool { return j.by.deterministic(auditor) }
+// Deterministic reports whether the auditor of this name returns the same for the same
+// input, by its kind. An auditor without a section is taken as stochastic.
+func (j Judge) Deterministic(auditor string) bool {
+	entry, err := j.env.entry(auditor)
+	return err == nil && deterministic(&variant{name: auditor, entry: entry})
+}
+
+// A Rescore reads the reports that were kept beside records again and judges them by
+// today's parser, sections, keys and gate. It runs no auditor. Its fields are flags.
+type Rescore struct {
+	Root    string   `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
+	Strict  bool     `help:"Fail on inconclusive results."`
+	Records []string `arg:"" help:"Records of live runs, with the reports beside them." type:"existingfile"`
+}
 
 // A reread is one record that is read again.
 type reread struct {
 	name string // its file, without the ending
 	old  *record.Record
-	now  *record.Record
+	m    *measurement
 	kept []record.Transcript
-	held *evaluation // nil: a record of Smoke
 }
 
-// Run writes a new record beside each whose trials or verdict come out otherwise, and
-// tells the difference to w; no record is changed. The error is that of a record that
-// cannot be read again, or of a verdict that is FAIL or INVALID.
+// Run writes a new record beside each whose trials or verdict differ, and prints the
+// difference to w; no record is changed. Records of one auditor are judged together. It
+// returns an error for a record that cannot be read and for a verdict of FAIL or INVALID.
 func (r Rescore) Run(w io.Writer) error {
 	e, err := checkout(r.Root, Config{Strict: r.Strict})
 	if err != nil {
 		return err
 	}
-	shared, err := e.judging()
-	if err != nil {
-		return err
-	}
 	var all []*reread
-	together := map[string][]*evaluation{}
+	by := map[string][]*measurement{}
 	for _, name := range r.Records {
-		x, err := shared.reread(name)
+		x, err := e.reread(name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, x)
-		if x.held != nil {
-			together[x.old.Auditor] = append(together[x.old.Auditor], x.held)
+		if x.m.smoke == nil {
+			by[x.old.Auditor] = append(by[x.old.Auditor], x.m)
 		}
 	}
-	judged := map[*evaluation]score.Judgement{}
-	for _, hs := range together {
-		suite, err := judgeTogether(hs)
+	for _, ms := range by {
+		j, err := judgeRegression(e, ms)
 		if err != nil {
 			return err
 		}
-		for i, h := range hs {
-			judged[h] = suite.Projects[i]
+		for i, m := range ms {
+			m.record.Judgement = j.projects[i]
 		}
 	}
 	var errs []error
 	for _, x := range all {
-		if x.held != nil {
-			x.now.Judgement = judged[x.held]
-		}
-		errs = append(errs, x.tell(w))
+		errs = append(errs, x.print(w))
 	}
 	return errors.Join(errs...)
 }
 
-func (r *regression) reread(name string) (*reread, error) {
+// reread reads a record and scores its reports again.
+func (e *env) reread(name string) (*reread, error) {
 	name = strings.TrimSuffix(name, filepath.Ext(name))
 	x := &reread{name: name}
 	var err error
@@ -127,7 +121,7 @@ func (r *regression) reread(name string) (*reread, error) {
 	}
 	switch {
 	case x.old.Replay:
-		return nil, errors.New("a replay: go test -run Regression reads its recording again")
+		return nil, errors.New("a replay: go test -run Regression scores its recording again")
 	case len(x.old.Trials) == 0:
 		return nil, errors.New("holds no trial: expected a record of a live run")
 	}
@@ -138,89 +132,100 @@ func (r *regression) reread(name string) (*reread, error) {
 	if x.kept, err = record.ReadTranscripts(from + ".txt"); err != nil {
 		return nil, err
 	}
-	now := *x.old
-	x.now = &now
-	x.now.Date = x.old.Date.Add(time.Millisecond) // newer than the old one, and no newer than any later run
-	x.now.Score, x.now.Again = score.Version, filepath.Base(from)
-	x.now.Notes = append(slices.Clone(x.old.Notes), fmt.Sprintf("read again on %s from what stands beside %s; nobody was asked", time.Now().UTC().Format(time.DateOnly), filepath.Base(from)))
-	if x.old.Suite == "Smoke" {
-		return x, r.smokeAgain(x)
+	entry, err := e.entry(x.old.Auditor)
+	if err != nil {
+		return nil, err
 	}
-	return x, r.regressionAgain(x)
+	now := *x.old
+	now.Date = x.old.Date.Add(time.Millisecond) // newer than the old one, and no newer than any later run
+	now.Score, now.Again = score.Version, filepath.Base(from)
+	now.Notes = append(slices.Clone(x.old.Notes), fmt.Sprintf("scored again on %s from the reports beside %s", time.Now().UTC().Format(time.DateOnly), filepath.Base(from)))
+	x.m = &measurement{variant: &variant{name: x.old.Auditor, entry: entry, env: e}, record: now}
+	if x.old.Suite == smokeSuite.name {
+		return x, e.smokeAgain(x)
+	}
+	return x, e.regressionAgain(x)
 }
 
-func (r *regression) smokeAgain(x *reread) error {
-	_, _, key, err := r.env.smoke()
+func (e *env) smokeAgain(x *reread) error {
+	_, _, key, err := e.smoke()
 	if err != nil {
 		return err
 	}
-	x.now.Key = key.Project.KeyHash
-	entry := r.entries[x.old.Auditor]
-	if x.old.Auditor == patterns.Name { // which writes text for Smoke
-		entry = audit.AuditorEntry{Name: patterns.Name, Format: "text"}
+	dims, err := e.dimensions()
+	if err != nil {
+		return err
 	}
-	x.now.Trials, err = again(entry, "", x.old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
-		result, j, err := judgeSmoke(key, r.dims, last.Dir, rep, invalid, last)
-		x.now.Judgement = j.Judgement
+	rec := &x.m.record
+	rec.Key = key.Project.KeyHash
+	entry := x.m.variant.entry
+	if entry.Kind == patternsKind { // whose report is a text in Smoke
+		entry.Format = "text"
+	}
+	rec.Trials, err = again(entry, "", x.old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
+		result, j, err := judgeSmoke(key, dims, last.Dir, rep, invalid, last)
+		rec.Judgement, x.m.smoke = j.Judgement, &j
 		return result, err
 	})
 	return err
 }
 
-func (r *regression) regressionAgain(x *reread) error {
-	drawn, key, err := Project(r.env.root.holdings(), x.old.Project)
+func (e *env) regressionAgain(x *reread) error {
+	drawn, key, err := Project(e.root.fixtures(), x.old.Project)
 	if err != nil {
 		return err
 	}
-	t := target{project: key, drawn: drawn}
-	if x.old.Commit != t.project.Commit {
-		return fmt.Errorf("made at commit %.12s, and %s is pinned to %.12s now: its report is of another source", x.old.Commit, t.project.Name, t.project.Commit)
+	if x.old.Commit != key.Commit {
+		return fmt.Errorf("made at commit %.12s, and %s is pinned to %.12s now: its report is of another source", x.old.Commit, key.Name, key.Commit)
 	}
-	goals, err := r.goalsFor(t.project, x.old.Auditor)
-	if err != nil {
+	m := x.m
+	m.target = target{project: key, drawn: drawn}
+	goals, goalsErr := e.goals()
+	dims, dimsErr := e.dimensions()
+	if err := errors.Join(goalsErr, dimsErr); err != nil {
 		return err
 	}
-	side := func(of *record.Record, prefix string) (*evaluation, error) {
-		h := r.evaluation(t, candidate{name: of.Auditor})
-		h.goals, h.now = goals, *of
-		h.now.Key, h.now.Score = t.project.KeyHash, score.Version
-		h.now.Trials, err = again(r.entries[of.Auditor], prefix, of.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
+	if m.goals, err = goalsFor(goals, key, x.old.Auditor); err != nil {
+		return err
+	}
+	side := func(of record.Record, prefix string) (record.Record, error) {
+		entry, err := e.entry(of.Auditor)
+		if err != nil {
+			return of, err
+		}
+		of.Key, of.Score, of.Goals = key.KeyHash, score.Version, m.goals
+		names := seal.Names(key.Renames)
+		of.Trials, err = again(entry, prefix, of.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
 			if invalid != "" {
 				return nil, nil
 			}
-			return h.scored(rep, last.Dir)
+			return score.Score(score.Input{Project: key, Findings: names.Reveal(rep.Findings), Dimensions: dims, Roots: []string{last.Dir, rep.Root}})
 		})
-		return h, err
+		return of, err
 	}
-	if x.held, err = side(x.now, ""); err != nil {
+	if m.record, err = side(m.record, ""); err != nil {
 		return err
 	}
-	x.now = &x.held.now
-	x.now.Goals = goals
-	if x.old.Beside == nil {
-		return x.held.baselineAgain(x)
-	}
-	if x.held.beside, err = side(x.old.Beside, "beside-"); err != nil {
+	if x.old.Beside != nil {
+		entry, err := e.entry(x.old.Beside.Auditor)
+		if err != nil {
+			return err
+		}
+		m.beside = &measurement{variant: &variant{name: x.old.Beside.Auditor, entry: entry, env: e}, target: m.target}
+		m.beside.record, err = side(*x.old.Beside, "beside-")
+		m.record.Beside = &m.beside.record
 		return err
 	}
-	x.held.baseline = &x.held.beside.now
-	x.now.Beside = x.held.baseline
-	return nil
-}
-
-// baselineAgain scores a baseline again first that another key or judge made.
-func (h *evaluation) baselineAgain(x *reread) (err error) {
-	fsys := h.env.root.holdings()
-	h.baseline, err = record.Baseline(fsys, baselines, h.candidate.name, h.project.Name)
-	if err != nil || h.baseline == nil || h.baseline.Comparable(baselines, h.project) == nil {
+	m.baseline, err = record.Baseline(e.root.fixtures(), baselinesDir, x.old.Auditor, key.Name)
+	if err != nil || m.baseline == nil || m.baseline.Comparable(baselinesDir, key) == nil {
 		return err
 	}
-	x.now.Notes = append(x.now.Notes, fmt.Sprintf("the findings of the baseline of %s were scored again too: it was made by another key or judge", h.baseline.Date.Format(time.DateOnly)))
-	h.baseline, err = report.Rescore(h.baseline, h.project, h.dims, h.goals)
+	m.record.Notes = append(m.record.Notes, fmt.Sprintf("the findings of the baseline of %s were scored again too: it was made with another key or version of the score", m.baseline.Date.Format(time.DateOnly)))
+	m.baseline, err = report.Rescore(m.baseline, key, dims, m.goals)
 	return err
 }
 
-// again has a trial's last run judged, of which invalid says why it proves nothing.
+// again reads the reports of trials again and has the last one of each scored.
 func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []record.Transcript,
 	judge func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error)) ([]record.Trial, error) {
 	trials := slices.Clone(old)
@@ -255,7 +260,8 @@ func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []r
 	return trials, nil
 }
 
-// belongs gives the last run, where all of them consumed together what their trial says.
+// belongs returns the transcript of the last attempt of a trial. It is an error if all of
+// them together consumed something else than the trial states.
 func belongs(t *record.Trial, runs []record.Transcript) (last *record.Transcript, err error) {
 	var used audit.Usage
 	seconds := 0.0
@@ -278,7 +284,7 @@ func belongs(t *record.Trial, runs []record.Transcript) (last *record.Transcript
 	return last, nil
 }
 
-// rereadRun takes what was stopped, or is not whole, to prove as little as before.
+// rereadRun reads a report again. One that was stopped, or is not whole, stays invalid.
 func rereadRun(entry audit.AuditorEntry, k *record.Transcript) (rep audit.Report, invalid, early string) {
 	if !k.Whole && (k.Invalid != "" || k.EndedEarly != "") {
 		return rep, k.Invalid, k.EndedEarly
@@ -287,28 +293,29 @@ func rereadRun(entry audit.AuditorEntry, k *record.Transcript) (rep audit.Report
 	return auditor.Reread(entry, k.Uncut("events"), k.Text("report"))
 }
 
-func (x *reread) tell(w io.Writer) error {
-	was, now := x.old.Judgement.Verdict, x.now.Judgement.Verdict
-	same := was == now && jsonOf(x.old.Trials) == jsonOf(x.now.Trials)
-	if x.now.Beside != nil {
-		same = same && jsonOf(x.old.Beside.Trials) == jsonOf(x.now.Beside.Trials)
+// print writes a new record if trials or verdict differ, and says how they do.
+func (x *reread) print(w io.Writer) error {
+	now := &x.m.record
+	same := x.old.Judgement.Verdict == now.Judgement.Verdict && jsonOf(x.old.Trials) == jsonOf(now.Trials)
+	if now.Beside != nil {
+		same = same && jsonOf(x.old.Beside.Trials) == jsonOf(now.Beside.Trials)
 	}
 	if same {
-		fmt.Fprintf(w, "%s: as it was: %s; no record is written\n", x.name, now)
+		fmt.Fprintf(w, "%s: unchanged: %s; no record is written\n", x.name, now.Judgement.Verdict)
 	} else {
-		name, err := x.now.Write(filepath.Dir(x.name))
+		name, err := now.Write(filepath.Dir(x.name))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: %s, and was %s: %s\n", x.name, now, was, name)
-		for i := range x.now.Trials {
-			if was, now := &x.old.Trials[i], &x.now.Trials[i]; jsonOf(was) != jsonOf(now) {
-				fmt.Fprintf(w, "  trial %d: %s, and was: %s\n", i+1, trialLine(now), trialLine(was))
+		fmt.Fprintf(w, "%s: %s, was %s: %s\n", x.name, now.Judgement.Verdict, x.old.Judgement.Verdict, name)
+		for i := range now.Trials {
+			if was, is := &x.old.Trials[i], &now.Trials[i]; jsonOf(was) != jsonOf(is) {
+				fmt.Fprintf(w, "  trial %d: %s; was: %s\n", i+1, trialLine(is), trialLine(was))
 			}
 		}
 	}
-	if now == audit.Fail || now == audit.Invalid {
-		return fmt.Errorf("%s: %s: %s", x.name, now, audit.OneLine(x.now.Judgement.Reasons[0].Text, 0))
+	if v := now.Judgement.Verdict; v == audit.Fail || v == audit.Invalid {
+		return fmt.Errorf("%s: %s: %s", x.name, v, audit.OneLine(now.Judgement.Reasons[0].Text, 0))
 	}
 	return nil
 }

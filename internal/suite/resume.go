@@ -13,31 +13,30 @@ import (
 	"assay/internal/box"
 )
 
-// resume is the command that carries on with the same selection, flags, settings and server,
-// and before what any command has in front of it to ask that server.
-func (s *Suite) resume(e *env, suite string) (before, command string, err error) {
-	dir, err := e.directory()
+// resumeCommand returns the command that continues a run with the same selection, flags,
+// settings and server, and the prefix that any command needs to ask that server.
+func (s *Suite) resumeCommand(e *env, suite string) (prefix, command string, err error) {
+	registry, err := e.registry()
 	if err != nil {
 		return "", "", err
 	}
 	names := []string{"ASSAY_ROOT", "ASSAY_DB"}
 	for _, who := range slices.Concat(e.cfg.Models, e.cfg.Auditors) {
-		for _, name := range dir.Variables(who) {
+		for _, name := range registry.Variables(who) {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
-	before = settings(s.flags, names, os.Getenv, e.file)
-	return before, before + resumeWith(os.Args[0], s.flags, suite), nil
+	prefix = settings(s.flags, names, os.Getenv, e.dotenv)
+	return prefix, prefix + resumeWith(os.Args[0], s.flags, suite), nil
 }
 
-// settings gives what the environment says, and no flag overrides, in front of a
-// command. A secret stands there by its name: the command then fails until that is
-// set, instead of asking with another, or everything again into another database.
-// One of the file .env is read from there again.
+// settings returns what the environment sets and no flag overrides, as a prefix of a
+// command. A secret is written as a reference to its variable, so that the command fails
+// until that is set. One of the file .env is read from there again.
 func settings(flags *flag.FlagSet, names []string, getenv func(string) string, file map[string]bool) string {
-	given := map[string]bool{"force": true} // to carry on is to keep what is answered
+	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	var all []string
 	for _, f := range options {
@@ -63,8 +62,8 @@ func settings(flags *flag.FlagSet, names []string, getenv func(string) string, f
 	return out.String()
 }
 
-// resumeWith gives go test, which removes the binary that it builds, or the one that somebody
-// compiled. Where -run does not say, it is the suite that is named.
+// resumeWith returns the command line of go test, or of the test binary if it was compiled
+// on its own. Without -run it names the suite.
 func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 	args, prefix := []string{"go", "test"}, "-"
 	if !byGoTest(binary) && strings.HasSuffix(strings.TrimSuffix(binary, ".exe"), ".test") {
@@ -78,7 +77,7 @@ func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 		args = append(args, "-timeout", t)
 	}
 	flags.Visit(func(f *flag.Flag) {
-		if !strings.HasPrefix(f.Name, "test.") && f.Name != "force" {
+		if !strings.HasPrefix(f.Name, "test.") {
 			args = append(args, "-"+f.Name+"="+f.Value.String())
 		}
 	})
@@ -88,24 +87,12 @@ func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 	return strings.Join(args, " ")
 }
 
-// assay gives the command line of the command on this folder, as it is started here.
-func (e *env) assay(args string) string {
-	program := "assay "
-	if _, err := os.Stat("cmd/assay/main.go"); err == nil {
-		program = "go run ./cmd/assay "
-	}
-	if e.root.other != nil {
-		args += " --root " + Quoted(e.root.Dir)
-	}
-	return program + args
-}
-
 // byGoTest reports whether go test built this binary, and removes it.
 func byGoTest(binary string) bool { return strings.Contains(filepath.ToSlash(binary), "/go-build") }
 
 var harmless = regexp.MustCompile(`^[\w@%+=:,./~-]+$`)
 
-// Quoted gives a word as a shell reads it: as it is, or in quotes.
+// Quoted returns a word as a shell reads it: unchanged, or in quotes.
 func Quoted(s string) string {
 	if harmless.MatchString(s) {
 		return s

@@ -44,11 +44,11 @@ func TestResumeCommand(t *testing.T) {
 func TestResumeKeepsTheEnvironment(t *testing.T) {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	define(flags)
-	require.NoError(t, flags.Parse([]string{"-trials=3", "-force"}))
-	set := map[string]string{"ASSAY_MODEL": "a model", "ASSAY_TRIALS": "2", "ASSAY_FORCE": "1", "ASSAY_TWINS": "1",
+	require.NoError(t, flags.Parse([]string{"-trials=3"}))
+	set := map[string]string{"ASSAY_MODEL": "a model", "ASSAY_TRIALS": "2", "ASSAY_ADD": "1",
 		"ASSAY_DB": "postgres://me:hush@db/assay", "ASSAY_API_KEY": "hush", "FILED_KEY": "hush", "ASSAY_BASE_URL": "http://localhost:8000/v1"}
 	names := []string{"ASSAY_ROOT", "ASSAY_DB", "ASSAY_BASE_URL", "ASSAY_API_KEY", "FILED_KEY"}
-	require.Equal(t, `ASSAY_MODEL='a model' ASSAY_TWINS=1 ASSAY_DB="${ASSAY_DB:?}" ASSAY_BASE_URL=http://localhost:8000/v1 ASSAY_API_KEY="${ASSAY_API_KEY:?}" `,
+	require.Equal(t, `ASSAY_MODEL='a model' ASSAY_ADD=1 ASSAY_DB="${ASSAY_DB:?}" ASSAY_BASE_URL=http://localhost:8000/v1 ASSAY_API_KEY="${ASSAY_API_KEY:?}" `,
 		settings(flags, names, func(name string) string { return set[name] }, map[string]bool{"FILED_KEY": true, "ASSAY_BASE_URL": true}))
 	require.Equal(t, "go test -run Bench -trials=3", resumeWith("/usr/bin/x", flags, "Bench"))
 }
@@ -65,11 +65,10 @@ func TestResumeAsksTheSameServer(t *testing.T) {
 		"teller":       "LLM_URL=http://127.0.0.1:1/a b LLM_KEY=hush-hush LLM_MODEL=big ASSAY_BASE_URL= ASSAY_API_KEY=hush-too\n",
 		"openai:gpt-x": "LLM_URL= LLM_KEY=hush-hush LLM_MODEL= ASSAY_BASE_URL=http://127.0.0.1:1/v1 ASSAY_API_KEY=hush-too\n",
 	} {
-		b := &bench{engine: engine{suite: h.suite("-model", model)}}
-		var err error
-		b.env, err = b.suite.environment()
+		s := h.suite("-model", model)
+		e, err := s.environment()
 		require.NoError(t, err)
-		before, command, err := b.suite.resume(b.env, "Bench")
+		before, command, err := s.resumeCommand(e, "Bench")
 		require.NoError(t, err)
 		require.NotContains(t, command, "hush-")
 		require.Equal(t, before, strings.TrimSuffix(command, command[strings.Index(command, "go test "):]))

@@ -13,31 +13,32 @@ import (
 	"assay/fixtures"
 )
 
-// A root is where tests/ and fixtures/ are: the folder of one's own, if there is
-// one, with the settings that it lacks taken from what is shipped with Assay.
+// A root is where fixtures/ and tests/ are: the user's folder, if there is one, with
+// the settings that it lacks taken from those that are shipped with Assay.
 type root struct {
-	own     fs.FS // what is shipped
-	other   fs.FS // the folder of one's own; nil where there is none
-	shipped bool  // whether the shipped projects and cases count beside one's own
+	shipped fs.FS
+	user    fs.FS // nil without a user's root
+	both    bool  // whether shipped projects and cases count beside the user's
 	Dir     string
 }
 
-// openRoot opens other, "" for none, as an os.Root: no fixture can name a file outside.
-func openRoot(own fs.FS, other, out string, shipped bool) (*root, error) {
-	r := &root{own: audit.PlainFiles(own), shipped: shipped, Dir: cmp.Or(other, out)}
-	if other == "" {
+// openRoot opens the folder user, "" for none, as an os.Root: no fixture can name a file
+// outside of it.
+func openRoot(shipped fs.FS, user, out string, both bool) (*root, error) {
+	r := &root{shipped: audit.PlainFiles(shipped), both: both, Dir: cmp.Or(user, out)}
+	if user == "" {
 		return r, nil
 	}
-	o, err := os.OpenRoot(other)
+	o, err := os.OpenRoot(user)
 	if err != nil {
 		return nil, fmt.Errorf("%w: expected a folder with fixtures/ or tests/", err)
 	}
-	r.other = audit.PlainFiles(o.FS())
+	r.user = audit.PlainFiles(o.FS())
 	return r, nil
 }
 
-// Checkout opens a folder with fixtures/ and tests/ for a command; settings that
-// it lacks are those that Assay was built with.
+// Checkout opens a folder with fixtures/ and tests/ for a command. Settings that it
+// lacks are those that Assay was built with.
 func Checkout(dir string) (fs.FS, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
@@ -46,14 +47,18 @@ func Checkout(dir string) (fs.FS, error) {
 	return Overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
 }
 
-// checkout has dir stand in for what the folder cfg.Root lacks, where there is one.
+// checkout returns the environment of a command in the folder dir, which stands in for
+// what the folder cfg.Root lacks.
 func checkout(dir string, cfg Config) (*env, error) {
 	fsys, err := Checkout(dir)
 	if err != nil {
 		return nil, err
 	}
 	root, err := openRoot(fsys, cfg.Root, dir, false)
-	return &env{cfg: cfg, root: root}, err
+	if err != nil {
+		return nil, err
+	}
+	return newEnv(cfg, root), nil
 }
 
 // defaults shows package fixtures below the name of its folder.
@@ -67,44 +72,46 @@ func (d defaults) Open(name string) (fs.File, error) {
 	return d.FS.Open(below)
 }
 
+// lacking returns the names of the settings that the user's root does not have.
 func (r *root) lacking() (names []string) {
-	if r.other == nil {
+	if r.user == nil {
 		return nil
 	}
 	for _, name := range []string{"goals.md", "dimensions.md", "smoke.md", "auditors.md", "models.md"} {
-		if !exists(r.other, "fixtures/"+name) {
+		if !exists(r.user, "fixtures/"+name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// strict reports whether the corpus is our own and must be whole.
-func (r *root) strict() bool { return r.other == nil }
+// strict reports whether the corpus is the shipped one, which must be whole.
+func (r *root) strict() bool { return r.user == nil }
 
 func exists(fsys fs.FS, name string) bool {
 	_, err := fs.Stat(fsys, name)
 	return err == nil
 }
 
-// setting gives what holds a table or a prompt: one's own folder, else what is shipped.
+// setting returns the file system that holds a table or a prompt: the user's if it has
+// the file, else the shipped one.
 func (r *root) setting(name string) fs.FS {
-	if r.other != nil && exists(r.other, name) {
-		return r.other
+	if r.user != nil && exists(r.user, name) {
+		return r.user
 	}
-	return r.own
+	return r.shipped
 }
 
-// holdings gives what holds cases, projects, recordings and baselines: one's own folder alone,
-// unless the shipped ones are to count too.
-func (r *root) holdings() fs.FS {
+// fixtures returns what holds cases, projects, recordings and baselines: the user's root
+// alone, unless the shipped ones count too.
+func (r *root) fixtures() fs.FS {
 	switch {
-	case r.other == nil:
-		return r.own
-	case r.shipped:
-		return Overlay{r.other, r.own}
+	case r.user == nil:
+		return r.shipped
+	case r.both:
+		return Overlay{r.user, r.shipped}
 	}
-	return r.other
+	return r.user
 }
 
 // An Overlay is two file systems as one: what the first lacks is taken from the

@@ -64,6 +64,14 @@ func (s *summary) show(w io.Writer, v view) {
 			free -= 1 + len(t.head) + len(t.end) + len(leftOut(t.blocks, v.width)) // a blank, and what counts the rest, at most
 		}
 	}
+	var heads []string
+	for _, h := range s.heads {
+		heads = append(heads, wrap("", audit.OneLine(h, 0), v.width)...)
+	}
+	if len(heads) > 0 {
+		free -= len(heads) + 1
+		fmt.Fprintf(w, "\n%s\n", strings.Join(heads, "\n"))
+	}
 	chosen := choose(blocks, free, v.all)
 	for _, t := range tables {
 		lines := t.head

@@ -9,22 +9,6 @@ import (
 	"assay/internal/run/testdata/mockapi"
 )
 
-func TestModelsAlike(t *testing.T) {
-	for _, c := range []struct {
-		asked, served string
-		want          bool
-	}{
-		{"openai/gpt-4o-mini", "openai/gpt-4o-mini-2024-07-18", true},
-		{"openai/gpt-4o-mini", "gpt-4o-mini", true},
-		{"anthropic/claude-sonnet-4.5", "anthropic/claude-4.5-sonnet-20250929", true},
-		{"llama3.1:8b", "llama3.1:8b", true},
-		{"openai/gpt-4o", "meta-llama/llama-3.3-70b-instruct", false},
-		{"openai/gpt-4.1", "openai/gpt-4o", false},
-	} {
-		require.Equal(t, c.want, alike(c.asked, c.served), "%s and %s", c.asked, c.served)
-	}
-}
-
 // A model that answers for another is told, and so are two that share the work.
 func TestAnotherModelAnswers(t *testing.T) {
 	for served, note := range map[string]string{

@@ -60,7 +60,7 @@ func TestAModelAuditsAPlantedProjectWithWorkers(t *testing.T) {
 }
 
 // TestAnAuditWhoseAskerWasKilled: what workers did for it is taken by whoever asks
-// next, done or under way, and not paid twice; -force asks anew.
+// continues the run, done or under way, and not paid twice.
 func TestAnAuditWhoseAskerWasKilled(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	l := newLab(t, 1, "-until "+gate)
@@ -70,7 +70,7 @@ func TestAnAuditWhoseAskerWasKilled(t *testing.T) {
 	for _, under := range []bool{false, true} {
 		require.NoError(t, os.RemoveAll(gate))
 		require.NoError(t, os.RemoveAll(l.books))
-		trials := map[bool]string{false: "2", true: "4"}[under] // two more, as the first two are kept
+		const trials = "2"
 		var out bytes.Buffer
 		cmd := l.start(&out, "-trials", trials)
 		l.await("begun", 2)
@@ -86,9 +86,9 @@ func TestAnAuditWhoseAskerWasKilled(t *testing.T) {
 		}
 		require.NoError(t, next.Wait(), "%s", &out)
 		require.Equal(t, 2, l.entries("begun"), "%s", &out)
-		require.Contains(t, out.String(), "$0.16 of the budget", "its cost is known")
+		require.Contains(t, out.String(), "$0.16 spent now", "its cost is known")
 	}
-	text, code := l.run("-trials", "1", "-force")
+	text, code := l.run("-trials", "1")
 	require.Zero(t, code, text)
 	require.Equal(t, 3, l.entries("begun"))
 	require.Equal(t, 5, workersDid(t, dsn))
@@ -105,5 +105,5 @@ func TestBrokenProjectsAreMendedFirst(t *testing.T) {
 	require.Zero(t, l.entries("begun"), text)
 	require.Contains(t, text, "fixtures/projects/demo1.md:")
 	require.Contains(t, text, "fixtures/projects/demo2.md:")
-	require.Contains(t, text, "nothing was asked and nothing paid")
+	require.Contains(t, text, "nothing was started and nothing spent")
 }

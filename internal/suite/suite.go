@@ -1,17 +1,20 @@
-// Package suite wires all of Assay, once, for go test and for the command: what
-// Smoke, Regression, Bench and Verify do, the flags, the closing summary.
+// Package suite runs Smoke, Regression, Bench and Verify inside package testing.
 //
-// The suites are written against the interface [T] and not against *testing.T,
-// so that a fake can prove that they fail.
+// The first three are values of one type, definition, and run through the same stages,
+// each with a file of its own: collect.go lists what can be measured, plan.go makes
+// trials of what -run and -filter chose, run.go carries them out, score.go compares
+// findings with keys, judge.go applies goals and baselines, record.go writes test
+// records, and print.go makes the rows of the summary.
+//
+// The suites are written for the interface [T] and not for *testing.T, so that tests can
+// show on a fake that they fail.
 package suite
 
 import (
 	"cmp"
-	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,281 +23,37 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/audit/fixture"
-	"assay/internal/auditor"
-	"assay/internal/patterns"
 	"assay/internal/workflow"
 )
 
-// A Suite is what the tests of one package share: the configuration and the
-// summary.
+// A Suite is what the tests of one package share: configuration and summary.
 type Suite struct {
 	opts  Options
 	flags *flag.FlagSet
 
 	environment func() (*env, error) // reads flags, environment and .env once
 
+	mu         sync.Mutex
 	began      int // suites that began
-	lacking    int // of them, those for which one's own folder has nothing
+	lacking    int // of them, those for which the user's root has no fixtures
 	summary    summary
 	progress   *progress
-	auditWait  time.Duration // before an audit is tried again
+	auditWait  time.Duration // before the second attempt of an audit
 	auditGrace time.Duration // for audits in flight when the run is stopped
 }
 
-// Options are what a package that runs the suites says in code.
+// Options are what a package that runs the suites states in code.
 type Options struct {
 	Flags     *flag.FlagSet
-	Own       fs.FS            // what is shipped: fixtures/, tests/ and smoke-test-fixture/
-	Dir       string           // folder with fixtures/ and tests/ of one's own; ASSAY_ROOT wins over it
-	Shipped   bool             // count the shipped projects and cases beside those of Dir
-	Out       string           // where records and results go without a Dir; "" is the working folder
-	Auditors  []audit.Auditor  // written in Go; asked under their names
+	Shipped   fs.FS            // fixtures/, tests/ and smoke-test-fixture/ of Assay
+	Dir       string           // user's root with fixtures/ and tests/; ASSAY_ROOT takes precedence
+	Both      bool             // count the shipped projects and cases beside those of Dir
+	Out       string           // folder of records and results without Dir; "" is the working folder
+	Auditors  []audit.Auditor  // provided as Go values, under their names
 	Reviewers []audit.Reviewer // likewise
 }
 
-// An env is what every suite starts from.
-type env struct {
-	cfg    Config
-	root   *root
-	given  given
-	file   map[string]bool // the variables that .env set
-	change func() string   // what was changed: -change, or the subject of git's last commit
-}
-
-type given struct {
-	auditors  []audit.Auditor
-	reviewers []audit.Reviewer
-}
-
-// auditor gives the auditor of this name, nil where none was handed over.
-func (g given) auditor(name string) audit.Auditor {
-	for _, a := range g.auditors {
-		if a.Name() == name {
-			return a
-		}
-	}
-	return nil
-}
-
-func (g given) reviewer(name string) bool {
-	return slices.ContainsFunc(g.reviewers, func(r audit.Reviewer) bool { return r.Name() == name })
-}
-
-// New defines the flags on o.Flags and gives the suite.
-func New(o Options) *Suite {
-	o.Out = cmp.Or(o.Out, ".")
-	define(o.Flags)
-	s := &Suite{opts: o, flags: o.Flags, auditWait: auditWait, auditGrace: auditGrace}
-	s.environment = sync.OnceValues(s.read)
-	return s
-}
-
-// Main runs the tests and prints the summary after them, and gives the exit
-// status. A mistake in flags or environment is 2 and runs nothing.
-func (s *Suite) Main(m interface{ Run() int }) int {
-	if !s.flags.Parsed() {
-		if err := s.flags.Parse(os.Args[1:]); err != nil {
-			return 2
-		}
-	}
-	e, err := s.environment()
-	if err == nil {
-		err = writableTemp()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "assay:", workflow.Text(err.Error()))
-		return 2
-	}
-	s.progress = newProgress(s.flags)
-	code := m.Run()
-	s.progress.end()
-	s.tell(code)
-	if who := s.askedNothing(&e.cfg); code == 0 && len(who) > 0 {
-		fmt.Fprintf(os.Stderr, "assay: %s: asked nothing, as %s lacks what is told above\n", strings.Join(who, ", "), e.root.Dir)
-		return 1
-	}
-	return code
-}
-
-// writableTemp tries the folder for temporary files: package testing ends a test that
-// finds none in the middle of its own end.
-func writableTemp() error {
-	dir, err := os.MkdirTemp("", "assay")
-	if err != nil {
-		return fmt.Errorf("no folder for temporary files: %w: expected that TMPDIR names one where there is room to write", err)
-	}
-	return os.Remove(dir)
-}
-
-// askedNothing gives whom nobody asked anything: a pass would tell of them what nobody saw.
-func (s *Suite) askedNothing(c *Config) []string {
-	if s.began != s.lacking || s.began == 0 {
-		return nil
-	}
-	if !slices.Equal(c.Models, []string{patterns.Name}) {
-		return slices.Concat(c.Auditors, c.Models)
-	}
-	return c.Auditors
-}
-
-// underJSON reports whether our output is read as events, where a summary would be noise.
-func underJSON(flags *flag.FlagSet) bool { return testFlag(flags, "v") == "test2json" }
-
-func (s *Suite) read() (*env, error) {
-	file, err := LoadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT"))
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := configure(s.flags, os.Getenv)
-	if err = errors.Join(err, checkVariables(os.Environ())); err != nil {
-		return nil, err
-	}
-	root, err := openRoot(s.opts.Own, cmp.Or(cfg.Root, s.opts.Dir), s.opts.Out, s.opts.Shipped)
-	if err != nil {
-		return nil, err
-	}
-	if lacking := root.lacking(); len(lacking) > 0 {
-		s.summary.note("%s has no %s: Assay's own stand in", root.Dir, strings.Join(lacking, ", "))
-	}
-	change := sync.OnceValue(func() string { return lastCommit(root.Dir) })
-	if cfg.Change != "" {
-		change = func() string { return cfg.Change }
-	}
-	return &env{cfg, root, given{s.opts.Auditors, s.opts.Reviewers}, file, change}, nil
-}
-
-func (s *Suite) begin(t T) *env {
-	t.Helper()
-	e, err := s.environment()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.summary.last = step{"all of it, as pages", e.assay("report")}
-	s.progress.say("%s", strings.TrimPrefix(t.Name(), "Test"))
-	s.began++
-	if s.progress != nil && s.short() && s.swallowed() {
-		err = s.uncached(e) // from the cache nobody would see the verdict
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-// need tells in the summary, too, what is skipped: nobody reads what a skipped test says.
-func (s *Suite) need(t T, e *env, names ...string) {
-	t.Helper()
-	if e.root.other == nil || slices.ContainsFunc(names, func(name string) bool { return exists(e.root.holdings(), name) }) {
-		return
-	}
-	what := fmt.Sprintf("%s: %s has no %s: nothing is asked", strings.TrimPrefix(t.Name(), "Test"), e.root.Dir, strings.Join(names, " or "))
-	if strings.Contains(testFlag(s.flags, "run"), "/") { // whoever names one asks for it
-		t.Fatalf("%s: %s, and -run names a subtest", audit.Invalid, what)
-	}
-	s.lacking++
-	s.summary.note("%s", what)
-	t.Skipf("%s", what)
-}
-
-var errNothing = errors.New("nothing was selected: -run, -skip and -filter left nothing to ask, and a run of nothing proves nothing")
-
-// some has a suite of which no subtest was selected fail, whatever else it found.
-func some(t T, selected bool) {
-	t.Helper()
-	if !selected && !t.Failed() {
-		t.Errorf("%s: %v", audit.Invalid, errNothing)
-	}
-}
-
-// uncached keeps go test from serving this run's result from its cache, whose rules do not see
-// what is live or outside of the module: it takes a file whose time lies in the future for one
-// that is still changing. Where go test keeps no log of files, it caches nothing.
-func (s *Suite) uncached(e *env) error {
-	if testFlag(s.flags, "testlogfile") == "" {
-		return nil
-	}
-	name := filepath.Join("artifacts", "uncached")
-	if filepath.IsLocal(e.root.Dir) { // else it may lie outside of the module, where go test does not look
-		name = filepath.Join(e.root.Dir, name)
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	farFuture := time.Now().AddDate(1, 0, 0)
-	return errors.Join(os.WriteFile(name, nil, 0o644), os.Chtimes(name, farFuture, farFuture))
-}
-
-func (e *env) dimensions() (map[audit.CWE]audit.Dimension, error) {
-	return fixture.ReadDimensions(e.root.setting("fixtures/dimensions.md"), "fixtures/dimensions.md")
-}
-
-func (e *env) goals() (audit.Goals, error) {
-	g, err := fixture.ReadGoals(e.root.setting("fixtures/goals.md"), "fixtures/goals.md")
-	if err == nil {
-		err = e.checkNames(g)
-	}
-	return g, err
-}
-
-// checkNames refuses goals for nobody: a name that is written wrong would switch them off.
-// Names of models that are in no table are let through.
-func (e *env) checkNames(g audit.Goals) error {
-	dir, err := e.directory()
-	if err != nil {
-		return err
-	}
-	stated := map[string]audit.Pos{}
-	for name, own := range g.For {
-		stated[name] = own.Pos
-	}
-	for name, own := range g.BenchFor {
-		stated[name] = own.Pos
-	}
-	for _, name := range slices.Sorted(maps.Keys(stated)) {
-		known := e.given.auditor(name) != nil || e.given.reviewer(name) || auditor.Control(name) != nil || strings.ContainsAny(name, ":/") ||
-			slices.ContainsFunc(dir.Auditors, func(a audit.AuditorEntry) bool { return a.Name == name }) ||
-			slices.ContainsFunc(dir.Models, func(m audit.Model) bool { return m.Name == name })
-		if !known {
-			return fmt.Errorf("%s: goals for %q, and nobody has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", stated[name], name)
-		}
-	}
-	return nil
-}
-
-// sections reads auditors.md, with a section of patterns whatever the file holds.
-func (e *env) sections() ([]audit.AuditorEntry, error) {
-	as, err := fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
-	if !slices.ContainsFunc(as, func(a audit.AuditorEntry) bool { return a.Name == patterns.Name }) {
-		as = append(as, audit.AuditorEntry{Name: patterns.Name, Kind: patterns.Name, Format: "sarif", Timeout: 30 * time.Minute})
-	}
-	return as, err
-}
-
-func (e *env) auditors() (map[string]audit.AuditorEntry, error) {
-	as, err := e.sections()
-	m := map[string]audit.AuditorEntry{}
-	for _, a := range as {
-		m[a.Name] = a
-	}
-	return m, err
-}
-
-// testFlag gives the value of a flag of go test's own; "" where it is not defined.
-func testFlag(flags *flag.FlagSet, name string) string {
-	if f := flags.Lookup("test." + name); f != nil {
-		return f.Value.String()
-	}
-	return ""
-}
-
-func (s *Suite) verbose() bool { return testFlag(s.flags, "v") == "true" }
-
-func (s *Suite) short() bool { return testFlag(s.flags, "short") == "true" }
-
-// A T is what the suites need of *testing.T. It is an interface so that a fake
-// can prove that the suites fail, and so that nothing here is linked to package
-// testing.
+// A T is what the suites use of *testing.T.
 type T interface {
 	Helper()
 	Name() string
@@ -314,3 +73,260 @@ type T interface {
 	Skip(args ...any)
 	Skipf(format string, args ...any)
 }
+
+// New defines the flags on o.Flags and returns the suite.
+func New(o Options) *Suite {
+	o.Out = cmp.Or(o.Out, ".")
+	define(o.Flags)
+	s := &Suite{opts: o, flags: o.Flags, auditWait: auditWait, auditGrace: auditGrace}
+	s.environment = sync.OnceValues(s.read)
+	return s
+}
+
+// Main runs the tests, prints the summary and returns the exit status. If flags or
+// environment are wrong it returns 2 and runs nothing.
+func (s *Suite) Main(m interface{ Run() int }) int {
+	if !s.flags.Parsed() {
+		if err := s.flags.Parse(os.Args[1:]); err != nil {
+			return 2
+		}
+	}
+	e, err := s.environment()
+	if err == nil {
+		err = writableTemp()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "assay:", workflow.Text(err.Error()))
+		return 2
+	}
+	s.progress = newProgress(s.flags)
+	code := m.Run()
+	s.progress.end()
+	s.printSummary(code)
+	if names := s.notRun(&e.cfg); code == 0 && len(names) > 0 {
+		fmt.Fprintf(os.Stderr, "assay: %s was not run: %s lacks the fixtures named above\n",
+			strings.Join(names, ", "), e.root.Dir)
+		return 1
+	}
+	return code
+}
+
+// writableTemp checks the folder for temporary files: package testing itself fails at
+// the end of a test where there is none.
+func writableTemp() error {
+	dir, err := os.MkdirTemp("", "assay")
+	if err != nil {
+		return fmt.Errorf("no folder for temporary files: %w: set TMPDIR to a folder with room to write", err)
+	}
+	return os.Remove(dir)
+}
+
+// notRun returns the auditors and reviewers that were named and never run. A PASS for
+// them would be meaningless.
+func (s *Suite) notRun(c *Config) []string {
+	if s.began != s.lacking || s.began == 0 {
+		return nil
+	}
+	return slices.Concat(c.Auditors, c.Models)
+}
+
+// A definition is what tells Smoke, Regression and Bench apart.
+type definition struct {
+	name    string
+	needs   []string // folders of which a user's root must have one
+	long    bool     // -short skips it
+	review  bool     // trials are reviews of cases, and not audits of projects
+	collect func(e *env, log func(format string, args ...any)) ([]*measurement, error)
+	score   func(e *env, m *measurement) error
+	check   func(t T, e *env, m *measurement) // reports the result in the leaf's subtest
+	judge   func(e *env, variant []*measurement) (judged, error)
+}
+
+// Smoke audits one class with five planted flaws: five checks, each a subtest.
+func (s *Suite) Smoke(t T) { s.execute(t, &smokeSuite) }
+
+// Regression compares auditors with the answer keys of projects, one subtest each:
+// TestRegression/<project>/<auditor>.
+func (s *Suite) Regression(t T) { s.execute(t, &regressionSuite) }
+
+// Bench asks reviewers about cases, one subtest each:
+// TestBench/<reviewer>/<prompt>/<app>/<query>-<NN>-<good|bad>.
+func (s *Suite) Bench(t T) { s.execute(t, &benchSuite) }
+
+// execute runs a suite through all stages. Each leaf registers itself and calls
+// t.Parallel, so that back in this function the registered leaves are exactly those that
+// -run, -skip and -filter chose. They wait for their trials, which are planned and
+// started here; the cleanup judges when all of them have ended.
+func (s *Suite) execute(t T, d *definition) {
+	t.Helper()
+	e := s.begin(t, d)
+	all, err := d.collect(e, t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRunning(s, e, d)
+	t.Cleanup(func() { s.conclude(t, r) })
+	s.subtests(t, r, all, 0)
+	switch {
+	case len(r.selected) == 0 && !t.Failed():
+		t.Errorf("%s: nothing was selected: -run, -skip and -filter leave nothing to measure", audit.Invalid)
+	case t.Failed() && r.asksOthers():
+		r.err = errEarlierError
+		s.summary.note("%s: nothing was started and nothing spent: correct the errors above first", d.name)
+	default:
+		r.start(t)
+	}
+	close(r.started)
+}
+
+// begin reads the configuration and skips the suite where it has nothing to do.
+func (s *Suite) begin(t T, d *definition) *env {
+	t.Helper()
+	e, err := s.environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.summary.setLast(step{"all of it, as pages", e.assay("report")})
+	s.progress.say("%s", d.name)
+	s.mu.Lock()
+	s.began++
+	s.mu.Unlock()
+	if s.progress != nil && s.short() && s.swallowed() {
+		if err := s.uncached(e); err != nil { // from go test's cache the verdict would not be seen
+			t.Fatal(err)
+		}
+	}
+	if d.long && s.short() {
+		t.Skipf("-short: %s does not run", d.name)
+	}
+	s.requireDirs(t, e, d.name, d.needs...)
+	return e
+}
+
+// requireDirs skips the suite if the user's root has none of the folders, and adds a
+// note to the summary because go test hides the messages of skipped tests. It fails if
+// -run names a subtest.
+func (s *Suite) requireDirs(t T, e *env, suite string, dirs ...string) {
+	t.Helper()
+	if len(dirs) == 0 || e.root.user == nil ||
+		slices.ContainsFunc(dirs, func(dir string) bool { return exists(e.root.fixtures(), dir) }) {
+		return
+	}
+	what := fmt.Sprintf("%s: %s has no %s: nothing to measure", suite, e.root.Dir, strings.Join(dirs, " or "))
+	if strings.Contains(testFlag(s.flags, "run"), "/") {
+		t.Fatalf("%s: %s, and -run names a subtest", audit.Invalid, what)
+	}
+	s.mu.Lock()
+	s.lacking++
+	s.mu.Unlock()
+	s.summary.note("%s", what)
+	t.Skipf("%s", what)
+}
+
+// subtests runs the measurements as subtests below t, whose path has depth elements.
+func (s *Suite) subtests(t T, r *running, ms []*measurement, depth int) {
+	for len(ms) > 0 {
+		n := 1
+		for n < len(ms) && ms[n].path[depth] == ms[0].path[depth] {
+			n++
+		}
+		group := ms[:n]
+		ms = ms[n:]
+		t.Run(segment(group[0].path[depth]), func(t T) {
+			if len(group[0].path) == depth+1 {
+				s.leaf(t, r, group[0])
+				return
+			}
+			s.subtests(t, r, group, depth+1)
+			t.Parallel()
+		})
+	}
+}
+
+// leaf plans one measurement, waits for its trials, scores and reports them.
+func (s *Suite) leaf(t T, r *running, m *measurement) {
+	r.selected = append(r.selected, m)
+	err := m.err
+	for side := m; side != nil && err == nil; side = side.beside {
+		err = planTrials(r, side)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Parallel()
+	<-r.started
+	if r.err != nil && m.asksOthers() {
+		t.Skipf("not run: %v", r.err)
+	}
+	for side := m; side != nil; side = side.beside {
+		if err := r.wait(t, side); err != nil {
+			t.Fatalf("%s: %s: %v", side.target.pos(), side.variant.name, err)
+		}
+		if err := r.definition.score(r.env, side); err != nil {
+			t.Fatalf("%s: %s: %v", side.target.pos(), side.variant.name, err)
+		}
+		saveArtifacts(t, side)
+	}
+	m.scored = true
+	r.definition.check(t, r.env, m)
+}
+
+// segment returns a name that fits one level of a subtest's path.
+func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
+
+// conclude finishes the run, then judges, records and prints, one variant at a time.
+func (s *Suite) conclude(t T, r *running) {
+	if finished := r.finish(t); finished {
+		printAccount(t, r)
+		for _, ms := range r.variants() {
+			j, err := r.definition.judge(r.env, ms)
+			if err == nil && j.whole != nil && len(j.whole.Confirm) > 0 && r.confirm(t, ms, j.whole.Confirm) {
+				j, err = r.definition.judge(r.env, ms)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", ms[0].variant.name, err)
+				continue
+			}
+			writeRecords(t, r.env, ms, &j)
+			printJudged(t, r, ms, &j)
+		}
+	}
+	r.close(t)
+}
+
+// uncached prevents go test from serving this run's result from its cache, whose rules
+// see neither other processes nor files outside of the module: a file that the test
+// opened and whose time lies in the future is taken for one that still changes. Where
+// go test keeps no log of files it caches nothing.
+func (s *Suite) uncached(e *env) error {
+	if testFlag(s.flags, "testlogfile") == "" {
+		return nil
+	}
+	name := filepath.Join("artifacts", "uncached")
+	if filepath.IsLocal(e.root.Dir) { // else it may lie outside of the module, where go test does not look
+		name = filepath.Join(e.root.Dir, name)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, nil, 0o644); err != nil {
+		return err
+	}
+	farFuture := time.Now().AddDate(1, 0, 0)
+	return os.Chtimes(name, farFuture, farFuture)
+}
+
+// testFlag returns the value of a flag of go test; "" where it is not defined.
+func testFlag(flags *flag.FlagSet, name string) string {
+	if f := flags.Lookup("test." + name); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}
+
+func (s *Suite) verbose() bool { return testFlag(s.flags, "v") == "true" }
+
+func (s *Suite) short() bool { return testFlag(s.flags, "short") == "true" }
+
+// underJSON reports whether our output is read as events, where a summary would be noise.
+func underJSON(flags *flag.FlagSet) bool { return testFlag(flags, "v") == "test2json" }

@@ -46,7 +46,7 @@ func (h *house) write(name, text string) {
 // suite gives the house's suite with flags as a user types them.
 func (h *house) suite(args ...string) *Suite {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
-	s := New(Options{Flags: flags, Own: os.DirFS(h.dir), Out: h.dir})
+	s := New(Options{Flags: flags, Shipped: os.DirFS(h.dir), Out: h.dir})
 	s.auditWait = time.Millisecond
 	require.NoError(h.t, flags.Parse(args))
 	return s
@@ -168,7 +168,7 @@ func TestNothingSelectedIsInvalid(t *testing.T) {
 	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected", "of a project no auditor")
 
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
-	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+	s := New(Options{Flags: flags, Shipped: os.DirFS("../.."), Out: t.TempDir()})
 	require.NoError(t, flags.Parse([]string{"-filter", "nothing-like-this"}))
 	t.Setenv("ASSAY_ROOT", "")
 	f = play(t, "TestVerify", s.Verify)
@@ -183,7 +183,7 @@ func TestASubtestOfNothingIsInvalid(t *testing.T) {
 		h := newHouse(t)
 		flags := flag.NewFlagSet("test", flag.ContinueOnError)
 		flags.String("test.run", run, "")
-		s := New(Options{Flags: flags, Own: os.DirFS(h.dir), Dir: t.TempDir()})
+		s := New(Options{Flags: flags, Shipped: os.DirFS(h.dir), Dir: t.TempDir()})
 		f := play(t, "TestRegression", s.Regression)
 		if run == "Regression/nosuch" {
 			require.Len(t, f.complaints(), 1)

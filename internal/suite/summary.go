@@ -22,7 +22,8 @@ type summary struct {
 	lines []line
 	notes []string
 	next  []step
-	last  step // where all of it stands
+	last  step     // the command that shows all of it
+	heads []string // lines above the tables: which earlier trials the figures hold
 }
 
 type line struct {
@@ -161,7 +162,20 @@ func (s *summary) note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// do adds a command that stands last.
+// first adds a line above the tables.
+func (s *summary) first(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heads = append(s.heads, fmt.Sprintf(format, args...))
+}
+
+func (s *summary) setLast(last step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = last
+}
+
+// do adds a command that is printed at the end.
 func (s *summary) do(to, command string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,8 +44,9 @@ func (s *Suite) swallowed() bool {
 	return err != nil || !os.SameFile(info, parent)
 }
 
-// tell prints the summary; on the terminal too, where nobody else would see it.
-func (s *Suite) tell(code int) {
+// printSummary prints the summary, and on the terminal too where go test would keep it to
+// itself.
+func (s *Suite) printSummary(code int) {
 	if underJSON(s.flags) {
 		return
 	}

@@ -18,7 +18,7 @@ func TestTrafficIsKept(t *testing.T) {
 	}
 	v := &run.Audited{Run: spoke(5), Earlier: []audit.AuditRun{spoke(7)}}
 	require.Equal(t, []audit.Traffic{{Host: "llm.example:443", Connections: 2, Sent: 12}}, trialOf(v).Network)
-	ts := transcripts("", 0, v)
+	ts := transcripts(0, v)
 	require.Len(t, ts, 2)
 	require.EqualValues(t, 7, ts[0].Network[0].Sent)
 	require.EqualValues(t, 5, ts[1].Network[0].Sent)

@@ -29,7 +29,7 @@ func TestTranscripts(t *testing.T) {
 	const secret = "assay-test-7f3a9c1e5b2d8046"
 	t.Setenv("ASSAY_TEST_API_KEY", secret)
 	h := newHouse(t)
-	tree, _, err := listed(os.DirFS(h.path("smoke-test-fixture")))
+	tree, _, err := manifest(os.DirFS(h.path("smoke-test-fixture")))
 	require.NoError(t, err)
 	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -29,19 +28,15 @@ import (
 // changed and writes the ledger. A runtime that is missing skips its applications
 // by name; under ./check, which installs them, that is a failure.
 func (s *Suite) Verify(t T) {
-	env := s.begin(t)
-	if s.short() {
-		t.Skip("-short: cases are not run on the real thing")
-	}
-	s.need(t, env, "tests", plantedDir)
+	env := s.begin(t, &definition{name: "Verify", long: true, needs: []string{"tests", plantedDir}})
 	corpus, err := &fixture.Corpus{}, error(nil)
-	if exists(env.root.holdings(), "tests") {
-		corpus, err = env.corpus(t)
+	if exists(env.root.fixtures(), "tests") {
+		corpus, err = env.corpus(t.Logf)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledger, err := proof.ReadLedger(env.root.holdings())
+	ledger, err := proof.ReadLedger(env.root.fixtures())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,14 +54,16 @@ func (s *Suite) Verify(t T) {
 	for _, app := range corpus.Apps {
 		v.run(t, app.App, func(t T) { v.app(t, app) })
 	}
-	projects, err := PlantedNames(env.root.holdings())
+	projects, err := PlantedNames(env.root.fixtures())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range projects {
 		v.run(t, name, func(t T) { v.planted(t, name) })
 	}
-	some(t, v.selected)
+	if !v.selected && !t.Failed() {
+		t.Errorf("%s: nothing was selected: -run, -skip and -filter leave nothing to prove", audit.Invalid)
+	}
 }
 
 type verify struct {
@@ -251,17 +248,6 @@ func missing(t T, format string, args ...any) {
 	t.Skipf(format+" (./check installs it)", args...)
 }
 
-func (e *env) corpus(t T) (*fixture.Corpus, error) {
-	corpus, err := fixture.ReadCorpus(e.root.holdings(), "tests", e.root.strict())
-	if err != nil {
-		return nil, fmt.Errorf("the cases cannot be used:\n%w", err)
-	}
-	for _, n := range corpus.Notes {
-		t.Logf("%s: %s", n.Pos, n.What)
-	}
-	return corpus, nil
-}
-
 // What stands in the ledger as a planted project's runtime: how much of its proof was seen.
 const (
 	plantedQuick = "quick" // all good, all bad, two seeds: every exploit in each
@@ -278,7 +264,7 @@ func (v *verify) planted(t T, name string) {
 		v.partly = true
 		return
 	}
-	p, err := planted.Read(v.env.root.holdings(), path.Join(plantedDir, name))
+	p, err := planted.Read(v.env.root.fixtures(), path.Join(plantedDir, name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestALedgerThatIsForgedOrStaleFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ledger := regexp.MustCompile(tt.entry).ReplaceAllString(string(whole), tt.to)
 			flags := flag.NewFlagSet("test", flag.ContinueOnError)
-			s := New(Options{Flags: flags, Own: Overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
+			s := New(Options{Flags: flags, Shipped: Overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
 			require.NoError(t, flags.Parse([]string{"-filter", "clinic/lab-trend"}))
 			f := play(t, "TestVerify", s.Verify)
 			require.Equal(t, tt.want != "", f.Failed(), f.complaints())
@@ -109,7 +109,7 @@ func TestPlantedProjectsAloneAreVerified(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(root, plantedDir, "mini"), 0o755))
 	t.Setenv("ASSAY_ROOT", root)
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
-	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+	s := New(Options{Flags: flags, Shipped: os.DirFS("../.."), Out: t.TempDir()})
 	f := play(t, "TestVerify", s.Verify)
 	require.True(t, f.Failed())
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "fixtures/planted/mini/project.md")

@@ -100,7 +100,7 @@ var Situations = []Situation{
 		}
 		return nil
 	}},
-	{Name: "the price has risen", Trials: 150, Most: 4, Budget: .05, Answered: some, Asked: [2]int{40, 50}, Stop: "the next one may cost $0.0010", Script: func(Request) Reply { return Reply{Cost: .001} },
+	{Name: "the price has risen", Trials: 150, Most: 4, Budget: .05, Answered: some, Asked: [2]int{40, 50}, Stop: "the next one may cost $0.0015", Script: func(Request) Reply { return Reply{Cost: .001} },
 		Ended: func(e *Ended) error {
 			if e.Over <= 0 {
 				return fmt.Errorf("nothing is said of what tries cost more than they were said to")

@@ -36,7 +36,7 @@ func (h *house) postgres() (dsn string) {
 // error.
 func (h *house) worker(audits int, drain bool) (stop func() error) {
 	h.t.Helper()
-	s, err := NewSpread(h.dir, Config{})
+	s, err := NewWorkers(h.dir, Config{})
 	require.NoError(h.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -60,8 +60,8 @@ func (h *house) worker(audits int, drain bool) (stop func() error) {
 // A file is none of what workers share, and none is made.
 func TestWorkersShareNoFile(t *testing.T) {
 	for _, db := range []string{"results.db", "host=127.0.0.1 password=hunter2"} {
-		_, err := NewSpread(t.TempDir(), Config{DB: db})
-		require.ErrorContains(t, err, "names no PostgreSQL, which workers share: expected a URL like postgres://")
+		_, err := NewWorkers(t.TempDir(), Config{DB: db})
+		require.ErrorContains(t, err, "is no PostgreSQL, which workers share: expected a URL like postgres://")
 		require.NotContains(t, err.Error(), "hunter2")
 	}
 }
@@ -84,30 +84,28 @@ func TestBenchWithWorkers(t *testing.T) {
 	dsn := h.postgres()
 	url, requests := server(t, http.StatusOK)
 	t.Setenv("ASSAY_BASE_URL", url)
-	args := []string{"-model", "some/model", "-budget", "none", "-twins"}
+	args := []string{"-model", "some/model", "-budget", "none"}
+	const all = 12
 	bench := func(more ...string) *fake {
 		f := play(t, "TestBench", h.suite(append(args, more...)...).Bench)
 		require.Empty(t, f.complaints())
 		return f
 	}
 
-	// Nobody is there: this process does it, and makes no tables for workers.
+	// Without workers this process does it, and makes no tables for them.
 	bench()
-	all := len(requests())
-	require.Greater(t, all, 12, "cases and twins")
+	require.Len(t, requests(), all)
 	require.Len(t, runs(t, dsn), 1)
-	cfg := Config{Models: []string{"some/model"}, Budget: 5, Twins: true}
-	s, err := NewSpread(h.dir, cfg)
+	s, err := NewWorkers(h.dir, Config{Models: []string{"some/model"}, Budget: 0, Reuse: true})
 	require.NoError(t, err)
 	var out strings.Builder
-	s.env.cfg.Budget = 0
 	_, err = s.Enqueue(context.Background(), &out)
 	require.NoError(t, err)
-	require.Contains(t, out.String(), "answered already, 0 to ask", "commands plan the keys that the suite plans")
+	require.Contains(t, out.String(), "12 completed by an earlier run, 0 to ask", "commands plan the keys that the suite plans")
 
-	// A worker is there: it does it.
+	// A worker does it.
 	stop := h.worker(0, false)
-	f := bench("-force")
+	f := bench()
 	require.Len(t, requests(), 2*all)
 	require.NotNil(t, f.leaf("TestBench/some~model/evaluation-prompt/shop/q00-01-good"))
 	rs := runs(t, dsn)
@@ -115,44 +113,41 @@ func TestBenchWithWorkers(t *testing.T) {
 	require.Equal(t, "finished", rs[0].State)
 	require.Equal(t, all, rs[0].Planned)
 	require.Contains(t, rs[0].Command, "go test -run Bench")
-	require.NotContains(t, rs[0].Command, "-force", "to carry on is to keep what is answered")
 	require.NoError(t, stop())
 
 	// It was enqueued, a worker came and went: all is answered.
-	s.env.cfg.Budget, s.env.cfg.Force, s.env.cfg.Trials = 5, true, 2
+	s.env.cfg.Budget, s.env.cfg.Reuse, s.env.cfg.Trials = 5, false, 2
 	out.Reset()
 	_, err = s.Enqueue(context.Background(), &out)
 	require.ErrorContains(t, err, "no price is known")
 	budget, err := ParseBudget("none")
 	require.NoError(t, err)
-	s.env.cfg.Budget, s.env.cfg.Force = budget, false
+	s.env.cfg.Budget = budget
 	id, err := s.Enqueue(context.Background(), &out)
 	require.NoError(t, err)
-	require.Contains(t, out.String(), "12 trials enqueued", "the second trials alone")
+	require.Contains(t, out.String(), "24 trials enqueued")
 	again, err := s.Enqueue(context.Background(), &out)
 	require.NoError(t, err)
 	require.Equal(t, id, again, "nothing is enqueued twice")
 	require.NoError(t, h.worker(0, true)())
-	require.Len(t, requests(), 2*all+12)
-	bench("-trials", "2")
-	require.Len(t, requests(), 2*all+12)
+	require.Len(t, requests(), 4*all)
 
-	// It was enqueued and stopped: a worker skips it, and the plan can be begun anew.
+	// It was enqueued and stopped: a worker skips it, and the same plan continues it.
 	s.env.cfg.Trials = 3
 	id, err = s.Enqueue(context.Background(), &out)
 	require.NoError(t, err)
 	require.NoError(t, s.Stop(context.Background(), id))
 	require.NoError(t, h.worker(0, true)())
-	require.Len(t, requests(), 2*all+12)
-	require.Equal(t, 12, runs(t, dsn)[0].Outcomes[audit.OutcomeSkipped])
-	require.Equal(t, "assay enqueue --model=some/model --trials=3 --budget=none --concurrency=1 --twins", runs(t, dsn)[0].Command)
+	require.Len(t, requests(), 4*all)
+	require.Equal(t, 36, runs(t, dsn)[0].Outcomes[audit.OutcomeSkipped])
+	require.Equal(t, "assay enqueue --model=some/model --trials=3 --budget=none --concurrency=1", runs(t, dsn)[0].Command)
 	require.ErrorContains(t, s.Stop(context.Background(), id), "is under way")
 
-	// It was enqueued, and nobody came: who waits does it.
+	// It was enqueued, and no worker came: the process that waits does it.
 	id, err = s.Enqueue(context.Background(), &out)
 	require.NoError(t, err)
 	bench("-trials", "3")
-	require.Len(t, requests(), 2*all+24)
+	require.Len(t, requests(), 7*all)
 	rs = runs(t, dsn)
 	require.Equal(t, id, rs[0].ID, "the run that was enqueued, and no other")
 	require.Equal(t, "finished", rs[0].State)
@@ -189,7 +184,9 @@ func TestAuditsWithWorkers(t *testing.T) {
 	require.Equal(t, map[audit.Outcome]int{"correct": 6, "malformed": 3, "wrong": 0, "refused": 0, "errored": 0, "skipped": 0}, made[0].Outcomes)
 	require.InDelta(t, 0.75, made[0].Usage.USD, 1e-9, "one ledger: the plan's")
 	play(t, "TestRegression", h.suite("-auditor", "steady", "-trials", "3").Regression)
-	require.Equal(t, 3, runs(t, dsn)[0].Reused, "what workers did is kept like the rest")
+	require.Equal(t, 0, runs(t, dsn)[0].Reused, "a complete run is made again")
+	play(t, "TestRegression", h.suite("-auditor", "steady", "-trials", "3", "-reuse").Regression)
+	require.Equal(t, 3, runs(t, dsn)[0].Reused, "the results of workers are stored like the rest")
 	require.NoError(t, stop())
 
 	// A worker with another auditor under the name refuses, and leaves; nobody waits
@@ -202,16 +199,16 @@ func TestAuditsWithWorkers(t *testing.T) {
 	t.Setenv("ASSAY_DB", dsn)
 	other.agents(p.Known, "steady: -find 3")
 	refuses := other.worker(1, false)
-	s := h.suite("-auditor", "steady", "-force")
+	s := h.suite("-auditor", "steady")
 	f = play(t, "TestRegression", s.Regression)
 	require.ErrorContains(t, refuses(), "is another audit here")
 	require.Equal(t, "PASS", f.attrs["verdict:steady/demo"], f.complaints())
-	require.Contains(t, strings.Join(s.summary.notes, "\n"), "steady on demo: no worker was left that takes audits, and this process did their work")
+	require.Contains(t, strings.Join(s.summary.notes, "\n"), "steady on demo: no worker for audits was left, and this process did their work")
 }
 
 // TestARunIsCarriedOnWhereItBegan: the command names its folder, and a shell takes each
 // flag as one word.
 func TestARunIsCarriedOnWhereItBegan(t *testing.T) {
 	c := Config{Root: "/my tests", Filter: "shop/*", Trials: 2, Budget: 5, Concurrency: 8}
-	require.Equal(t, "assay enqueue '--root=/my tests' '--filter=shop/*' --trials=2 --budget=5 --concurrency=8", c.command())
+	require.Equal(t, "assay enqueue '--root=/my tests' '--filter=shop/*' --trials=2 --budget=5 --concurrency=8", c.enqueueCommand())
 }

@@ -1,0 +1,165 @@
+package auditor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"assay/audit"
+	"assay/audit/findings"
+	"assay/internal/box"
+)
+
+// filesDir is the folder of a run's home that holds the files of its section under their
+// paths from the root. $ASSAY_FILES names it.
+const filesDir = "files"
+
+// maxFiles bounds the files of a section, in bytes.
+const maxFiles = 64 << 20
+
+// Files returns the contents of the files that an auditor consists of: those that the
+// rows Files, Skill and Prompt of its section match and those below the root that its
+// command line names. They are named by their paths from the root, or $NAME/path below
+// the folder of a variable. Links are followed within these folders alone. A pattern
+// that matches no file is an error.
+func Files(entry audit.AuditorEntry) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	var errs []error
+	for _, pattern := range slices.Concat(entry.Files, entry.Skill, entry.Prompt) {
+		if err := addPattern(found, entry, pattern); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %s: Files %s: %w", entry.Pos, entry.Name, pattern, err))
+		}
+	}
+	if entry.Root != "" {
+		root, err := os.OpenRoot(entry.Root)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		for _, word := range wordForm.FindAllString(entry.Command, -1) {
+			name := path.Clean(strings.TrimPrefix(word, "/"))
+			info, err := root.Stat(name)
+			if err != nil || !info.Mode().IsRegular() || !filepathLocal(word) {
+				continue
+			}
+			content, err := fs.ReadFile(root.FS(), name)
+			if err != nil {
+				errs = append(errs, err)
+			}
+			found[name] = content
+		}
+	}
+	size := 0
+	for _, content := range found {
+		size += len(content)
+	}
+	if size > maxFiles {
+		errs = append(errs, fmt.Errorf("%s: %s: its files have %s: expected at most %s: name toolchains in the row Reads", entry.Pos, entry.Name, box.Size(int64(size)), box.Size(maxFiles)))
+	}
+	return found, errors.Join(errs...)
+}
+
+// wordForm matches what may be a path within a command line.
+var wordForm = regexp.MustCompile(`[\w@%+,./-]+`)
+
+// filepathLocal reports whether a word of a command line is a path below the root: alone,
+// or behind $ASSAY_FILES, whose slash it then begins with.
+func filepathLocal(word string) bool {
+	return fs.ValidPath(path.Clean(strings.TrimPrefix(word, "/")))
+}
+
+// addPattern adds the files that a pattern matches: one below the root, or $NAME/pattern
+// below the folder of a variable, which matches nothing if that is not set.
+func addPattern(found map[string][]byte, entry audit.AuditorEntry, pattern string) error {
+	dir, below, prefix := entry.Root, pattern, ""
+	if name, rest, ok := strings.Cut(pattern, "/"); ok && strings.HasPrefix(name, "$") {
+		if dir = os.Getenv(name[1:]); dir == "" {
+			return nil
+		}
+		below, prefix = rest, name+"/"
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	files, err := doublestar.Glob(root.FS(), below, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors())
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no file matches below %s: expected the files that it consists of", dir)
+	}
+	for _, file := range files {
+		content, err := fs.ReadFile(root.FS(), file)
+		if err != nil {
+			return err
+		}
+		found[prefix+file] = content
+	}
+	return nil
+}
+
+// Parts returns what an auditor of a section consists of, by name: the SHA-256 of each of
+// its files, its command line, version, model, formats and limits, and the values of the
+// variables that it is given and that are no secrets. Two runs with equal parts ran the
+// same auditor.
+func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) {
+	files, err := Files(entry)
+	if err != nil {
+		return nil, err
+	}
+	parts := map[string]string{"command": entry.Command, "version": version, "format": entry.Format, "output": entry.Output,
+		"limits": fmt.Sprintf("%+v timeout %s", entry.Limits, entry.Timeout)}
+	if entry.Model != "" {
+		parts["model"] = entry.Model
+	}
+	if strings.Contains(entry.Command, "ASSAY_FORMAT") {
+		parts["report format"] = sumOf([]byte(findings.Instructions))
+	}
+	for name, content := range files {
+		parts[name] = sumOf(content)
+	}
+	for _, name := range entry.Variables() {
+		value := os.Getenv(name)
+		info, err := os.Stat(value)
+		folder := err == nil && info.IsDir() // its place is no part of the auditor
+		if value != "" && name != entry.Network.Key && !box.Secret(name) && !folder {
+			parts["$"+name] = value
+		}
+	}
+	return parts, nil
+}
+
+func sumOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// homeFiles returns the files of a run's home: those of the section below filesDir, and
+// more. Files below the folder of a variable are read where they are.
+func homeFiles(entry *audit.AuditorEntry, more map[string]string) (map[string]string, error) {
+	files, err := Files(*entry)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(more)
+	for name, content := range files {
+		if strings.HasPrefix(name, "$") {
+			entry.Reads = append(slices.Clip(entry.Reads), name)
+			continue
+		}
+		all[path.Join(filesDir, name)] = string(content)
+	}
+	return all, nil
+}

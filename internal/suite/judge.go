@@ -1,0 +1,227 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+
+	"assay/audit"
+	"assay/audit/fixture"
+	"assay/audit/score"
+	"assay/internal/auditor"
+	"assay/internal/record"
+	"assay/internal/run"
+	"assay/internal/store"
+)
+
+// keyOfSmoke is the key of the smoke class.
+type keyOfSmoke = fixture.Smoke
+
+// A judged is what the gate says about a variant over all of its targets.
+type judged struct {
+	verdict  audit.Verdict
+	partial  bool              // -run or -filter left out a part: reported, not judged
+	projects []score.Judgement // of an auditor, one a measurement
+	whole    *score.Suite      // of an auditor over several projects; else nil
+	bench    score.Judgement   // of a reviewer
+	answers  []score.Answer    // that bench is about
+	notes    []string
+}
+
+// judgeSmoke returns the judgement of the five checks.
+func judgeSmokeSuite(_ *env, ms []*measurement) (judged, error) {
+	var j judged
+	for _, m := range ms {
+		if why := m.unconfined(); why != "" {
+			warn(&m.smoke.Judgement, why)
+		}
+		j.projects = append(j.projects, m.smoke.Judgement)
+	}
+	return j, nil
+}
+
+// judgeRegression judges an auditor over all of its projects together: a drop is one of
+// the whole suite. Replays are compared with their recorded result.
+func judgeRegression(e *env, ms []*measurement) (judged, error) {
+	if ms[0].replayed() {
+		return judgeReplays(ms)
+	}
+	rules := score.Rules{Deterministic: deterministic(ms[0].variant), Strict: e.cfg.Strict, Concurrency: e.cfg.Concurrency}
+	var subjects []score.Subject
+	for _, m := range ms {
+		s := score.Subject{Name: m.target.project.Name, Goals: m.goals, Now: record.ScoreTrials(m.record.Trials)}
+		if m.baseline != nil {
+			s.Baseline, s.Changed = record.ScoreTrials(m.baseline.Trials), m.record.Changed(m.baseline)
+		}
+		if m.beside != nil {
+			s.Beside = record.ScoreTrials(m.beside.record.Trials)
+			rules.Deterministic = rules.Deterministic && deterministic(m.beside.variant)
+		}
+		subjects = append(subjects, s)
+	}
+	whole, err := score.JudgeSuite(subjects, rules)
+	return judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole}, err
+}
+
+// unconfined returns what a live auditor was not kept from; "" where it was confined.
+func (m *measurement) unconfined() string {
+	if m.replayed() {
+		return ""
+	}
+	for _, t := range m.record.Trials {
+		if t.Exposed != "" {
+			return "it ran unconfined: " + t.Exposed
+		}
+	}
+	return ""
+}
+
+// warn adds a reason that lowers a PASS to WARN.
+func warn(j *score.Judgement, why string) {
+	j.Reasons = append(j.Reasons, score.Reason{Code: score.CodeUnconfined, Verdict: audit.Warn, Text: why})
+	j.Verdict = audit.Worst(j.Verdict, audit.Warn)
+}
+
+func judgeReplays(ms []*measurement) (j judged, err error) {
+	for _, m := range ms {
+		one := score.Judgement{Verdict: score.AsRecorded}
+		if m.baseline != nil {
+			one, err = score.JudgeReplay(record.ScoreTrials(m.record.Trials), record.ScoreTrials(m.baseline.Trials))
+			if err != nil {
+				return j, err
+			}
+		}
+		j.projects = append(j.projects, one)
+	}
+	return j, nil
+}
+
+// deterministic reports whether a variant returns the same for the same input.
+func deterministic(v *variant) bool {
+	if x, ok := v.auditor.(interface{ Deterministic() bool }); ok {
+		return x.Deterministic()
+	}
+	return v.entry.Kind == patternsKind || v.entry.Kind == "tool"
+}
+
+// judgeBench judges a reviewer with a prompt over all cases. A part of the cases is
+// reported and not judged.
+func judgeBench(e *env, ms []*measurement) (j judged, err error) {
+	v := ms[0].variant
+	j.answers = answersOf(ms)
+	total, err := casesOf(e, v)
+	if err != nil {
+		return j, err
+	}
+	if j.partial = len(ms) != total; j.partial {
+		j.notes = append(j.notes, "a part of the cases was asked: reported, and not compared with goals or baseline")
+		return j, nil
+	}
+	goals, err := e.goals()
+	if err != nil {
+		return j, err
+	}
+	now, baseline, notes, err := e.benchSides(ms)
+	if err != nil {
+		return j, err
+	}
+	j.notes = notes
+	if v.recorded != nil {
+		j.bench = score.JudgeReadings(now, baseline)
+	} else {
+		rules := score.Rules{Deterministic: auditor.Deterministic(v.name), Strict: e.cfg.Strict}
+		j.bench, err = score.JudgeBench(now, baseline, goals.BenchOf(v.name), rules)
+	}
+	if x, ok := v.reviewer.(interface{ Exposed() string }); ok && err == nil && x.Exposed() != "" {
+		warn(&j.bench, "it ran unconfined: "+x.Exposed())
+	}
+	j.verdict = j.bench.Verdict
+	return j, err
+}
+
+// casesOf returns how many cases a variant can be asked about.
+func casesOf(e *env, v *variant) (int, error) {
+	if v.recorded != nil {
+		return len(v.recorded), nil
+	}
+	corpus, err := e.cases()
+	if err != nil {
+		return 0, err
+	}
+	return len(corpus.Cases()), nil
+}
+
+// answersOf returns the answers of all trials.
+func answersOf(ms []*measurement) (as []score.Answer) {
+	for _, m := range ms {
+		for i, x := range m.trials {
+			as = append(as, score.Answer{Case: m.target.subject, Trial: i, Outcome: x.result.Outcome, Violates: x.result.Evaluation.Violates})
+		}
+	}
+	return as
+}
+
+// evaluations returns the stored rows of all trials.
+func evaluations(ms []*measurement) (evs []*store.Evaluation) {
+	for _, m := range ms {
+		for _, x := range m.trials {
+			evs = append(evs, &x.result.Evaluation)
+		}
+	}
+	return evs
+}
+
+// benchSides returns the answers now and those that they are compared with: of the
+// variant beside, else of the baseline. Cases that have changed since are left out, and
+// noted.
+func (e *env) benchSides(ms []*measurement) (now, baseline []score.Answer, notes []string, err error) {
+	now = answersOf(ms)
+	if ms[0].beside != nil {
+		var others []*measurement
+		for _, m := range ms {
+			others = append(others, m.beside)
+		}
+		return now, answersOf(others), nil, nil
+	}
+	v := ms[0].variant
+	base, err := record.ReadBench(e.root.fixtures(), baselinesDir, v.name, v.prompt.name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cases := map[string]*audit.Case{}
+	for _, m := range ms {
+		cases[m.target.subject.ID()] = m.target.subject
+	}
+	var asked []record.Asked
+	for _, ev := range evaluations(ms) {
+		asked = record.AppendAsked(asked, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
+	}
+	baseline, notes = base.Compare(asked, cases, run.CaseHash)
+	return now, baseline, notes, nil
+}
+
+// unanswered returns the first cause of each kind of trial without an answer; "" where
+// every trial has one.
+func unanswered(ms []*measurement) string {
+	var all []string
+	for _, o := range []audit.Outcome{audit.OutcomeErrored, audit.OutcomeMalformed, audit.OutcomeRefused} {
+		n, cause := 0, ""
+		for _, ev := range evaluations(ms) {
+			if ev.Outcome == o {
+				if n++; cause == "" {
+					cause = ev.Detail
+				}
+			}
+		}
+		if n > 0 {
+			all = append(all, plural(n, "trial")+" "+string(o)+", the first: "+audit.OneLine(cause, 400))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// failing returns the reasons that fail a run.
+func failing(j *score.Judgement) []score.Reason {
+	return slices.DeleteFunc(slices.Clone(j.Reasons), func(g score.Reason) bool {
+		return g.Verdict != audit.Fail && g.Verdict != audit.Invalid && g.Verdict != score.Changed
+	})
+}

@@ -1,0 +1,498 @@
+package suite
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/audit"
+	"assay/audit/findings"
+	"assay/audit/score"
+	"assay/internal/auditor"
+	"assay/internal/events"
+	"assay/internal/record"
+)
+
+// The suites, as they differ from each other.
+var (
+	smokeSuite = definition{name: "Smoke", collect: collectSmoke, score: scoreSmoke, check: checkSmoke, judge: judgeSmokeSuite}
+
+	regressionSuite = definition{name: "Regression", long: true, needs: []string{projectsDir, plantedDir},
+		collect: collectRegression, score: scoreRegression, check: checkRegression, judge: judgeRegression}
+
+	benchSuite = definition{name: "Bench", long: true, needs: []string{"tests"}, review: true,
+		collect: collectBench, score: scoreBench, check: checkBench, judge: judgeBench}
+)
+
+// smokeChecks are the five checks of Smoke, each a subtest.
+var smokeChecks = []string{"runs", "structure", "paths", "flaws", "severity"}
+
+// checkSmoke reports the five checks as subtests.
+func checkSmoke(t T, _ *env, m *measurement) {
+	j := m.smoke
+	for _, name := range smokeChecks {
+		ok := t.Run(name, func(t T) { reportCheck(t, m, name) })
+		if ok && j.Verdict != audit.Invalid {
+			m.passed++
+		}
+	}
+	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(m.target.project.Known)))
+	t.Attr("verdict", string(j.Verdict))
+}
+
+func reportCheck(t T, m *measurement, name string) {
+	for _, g := range failing(&m.smoke.Judgement) {
+		if checkOf(m, &g) == name {
+			t.Errorf("%s: %s: %s", m.target.pos(), g.Verdict, audit.OneLine(g.Text, 0))
+		}
+	}
+	for _, k := range m.target.project.Known {
+		if name == "flaws" && slices.Contains(m.smoke.Missed, k.ID) {
+			t.Logf("%s: missed %s: %s", k.Pos, k.ID, k.Title)
+		}
+	}
+	if m.smoke.Verdict == audit.Invalid && !t.Failed() {
+		t.Skip("the run cannot be judged")
+	}
+}
+
+// checkOf returns the check that a reason belongs to; "" for none.
+func checkOf(m *measurement, g *score.Reason) string {
+	rep := &m.trials[len(m.trials)-1].audited().Run.Report
+	switch {
+	case g.Code == score.CodeInvalid && rep.Format == findings.Text && !(rep.Header && rep.Sentinel):
+		return "structure" // the report is truncated
+	case g.Code == score.CodeInvalid:
+		return "runs"
+	case g.About == "HEADER" || g.About == "SENTINEL":
+		return "structure"
+	case g.Code == score.CodeCheck:
+		return g.About
+	}
+	return ""
+}
+
+// checkRegression reports the figures of a project as attributes.
+func checkRegression(t T, _ *env, m *measurement) {
+	f := score.Means(m.record.Counting())
+	if f == nil {
+		return
+	}
+	for _, x := range score.AuditMetrics() {
+		t.Attr(x.Unit(), x.Show(f))
+	}
+	if f.Corroborated.Known > 0 {
+		shown := score.ShowAll(score.AuditMetrics(), &score.Metrics{Part: f.Corroborated})
+		t.Attr("corroborated", strings.Join(append([]string{fmt.Sprint(f.Corroborated.Known)}, shown...), " | "))
+	}
+}
+
+// checkBench reports the outcome of a case: a wrong answer is skipped with MISS, or
+// fails with -strict.
+func checkBench(t T, e *env, m *measurement) {
+	var misses, silent []string
+	for _, x := range m.trials {
+		ev := &x.result.Evaluation
+		switch x.result.Outcome {
+		case audit.OutcomeCorrect:
+		case audit.OutcomeWrong:
+			misses = append(misses, fmt.Sprintf("%s: answered %s, expected %s: %s", m.target.pos(), ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 0)))
+		default:
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", m.target.pos(), x.result.Outcome, audit.OneLine(ev.Detail, 0)))
+		}
+	}
+	t.Attr("outcome", string(m.trials[0].result.Outcome))
+	switch {
+	case len(misses) > 0 && e.cfg.Strict:
+		t.Errorf("MISS %s", strings.Join(misses, "\n"))
+	case len(misses) > 0:
+		t.Skipf("MISS %s", strings.Join(misses, "\n"))
+	case len(silent) > 0:
+		t.Skipf("NO ANSWER %s", strings.Join(silent, "\n"))
+	}
+}
+
+// printAccount notes why a run stopped and what it cost.
+func printAccount(t T, r *running) {
+	sum := r.summary
+	if sum == nil {
+		return
+	}
+	note, name := r.suite.summary.note, r.definition.name
+	for _, why := range sum.Stops {
+		note("%s: %s", name, why)
+	}
+	trials := plural(sum.State.Planned, "trial")
+	if n := sum.State.Outcome(audit.OutcomeSkipped); n > 0 {
+		note("%s: %d of %s were not begun", name, n, trials)
+		r.suite.summary.do("to carry on", sum.Run.Command)
+	}
+	var parts []string
+	for _, o := range audit.Outcomes() {
+		parts = append(parts, fmt.Sprintf("%d %s", sum.State.Outcome(o), o))
+	}
+	t.Logf("planned %d = %s", sum.State.Planned, strings.Join(parts, " + "))
+	if sum.State.Spent > 0 {
+		text := fmt.Sprintf("%s: %s spent now, in %s", name, dollars(sum.State.Spent), sum.State.Elapsed.Round(100*time.Millisecond))
+		if sum.State.Earlier > 0 {
+			text += fmt.Sprintf(", at most %s by the run that it continues", dollars(sum.State.Earlier))
+		}
+		if !math.IsInf(r.env.cfg.Budget, 1) {
+			text += fmt.Sprintf(", of the budget of %s", dollars(r.env.cfg.Budget))
+		}
+		if sum.Unsure > 0 {
+			text += fmt.Sprintf(", %s of it the most that requests of unknown cost can have cost", dollars(sum.Unsure))
+		}
+		note("%s", text)
+	}
+	if sum.Over > 0 {
+		note("%s: trials cost %s more than stated: raise Cost in their sections of fixtures/auditors.md, or the prices in models.md", name, dollars(sum.Over))
+	}
+}
+
+// printJudged adds the rows of a variant to the summary and reports what fails.
+func printJudged(t T, r *running, ms []*measurement, j *judged) {
+	label := ms[0].variant.name
+	if r.definition.review && ms[0].variant.prompt.name != defaultPrompt {
+		label += "@" + ms[0].variant.prompt.name
+	}
+	for _, n := range j.notes {
+		r.suite.summary.note("%s: %s", label, audit.OneLine(n, 0))
+	}
+	if r.definition.review {
+		printBench(t, r, label, ms, j)
+		return
+	}
+	for i, m := range ms {
+		one := &j.projects[i]
+		if r.definition.name == smokeSuite.name {
+			r.suite.summary.add(smokeRow(m))
+			continue
+		}
+		printProject(t, r, m, one)
+	}
+	if j.whole != nil {
+		printWhole(t, r, label, ms, j.whole)
+	}
+}
+
+func smokeRow(m *measurement) line {
+	l := line{suite: "Smoke", who: m.variant.name, verdict: m.smoke.Verdict, cause: smokeCause(m.smoke),
+		figures: []string{fmt.Sprintf("%d of %d flaws", m.smoke.Found, len(m.target.project.Known)), fmt.Sprintf("%d of 5", m.passed)}}
+	if m.begun() && !m.inProcess() {
+		l.used = usedBy(m.record.Trials)
+	}
+	return l
+}
+
+// smokeCause returns the reason of the verdict, and the flaws that were missed.
+func smokeCause(j *score.SmokeJudgement) string {
+	missed := "missed " + strings.Join(j.Missed, ", ")
+	switch {
+	case j.Verdict == audit.Pass:
+		return ""
+	case len(j.Missed) == 0:
+		return causeOf(firstNot(audit.Pass, j.Reasons))
+	case len(j.Missed) == 1 && j.Grade != score.Acceptable:
+		return causeOf(firstNot(audit.Pass, j.Reasons)) + "; " + missed
+	}
+	return string(j.Grade) + ": " + missed
+}
+
+// printProject adds the row of an auditor on a project.
+func printProject(t T, r *running, m *measurement, j *score.Judgement) {
+	key := "verdict:" + m.variant.name + "/" + m.target.project.Name
+	if m.replayed() {
+		key += " (recorded)"
+	}
+	t.Attr(strings.ReplaceAll(key, " ", "_"), string(j.Verdict))
+	l := line{suite: "Regression", who: m.variant.name, about: m.target.project.Name, verdict: j.Verdict, replay: m.replayed()}
+	if f := score.Means(m.record.Counting()); f != nil {
+		l.figures = score.ShowAll(score.Main(score.AuditMetrics()), f)
+		if now, since := sinceBaseline(score.MetricRecall, j.Reasons); now.Defined { // the mean over the trials
+			l.figures[0], l.since = score.Show(score.MetricRecall, now), since
+		}
+	}
+	if len(j.Reasons) > 0 && j.Verdict != audit.Pass {
+		l.cause = causeOf(firstNot(audit.Pass, j.Reasons)) + lost(j.Lost)
+	}
+	if !m.inProcess() && m.begun() {
+		l.used = usedBy(slices.DeleteFunc(slices.Clone(m.record.Trials), func(t record.Trial) bool { return t.Seconds == 0 })) // never begun
+	}
+	r.suite.summary.add(l)
+	nextStep(r, m, j)
+	for _, g := range j.Reasons {
+		switch g.Verdict {
+		case audit.Fail, audit.Invalid, score.Changed:
+			t.Errorf("%s: %s on %s: %s: %s", m.target.pos(), m.variant.name, m.target.project.Name, g.Verdict, audit.OneLine(g.Text, 0))
+		case audit.Warn:
+			t.Logf("%s: %s: %s", m.target.pos(), g.Verdict, audit.OneLine(g.Text, 0))
+		}
+	}
+}
+
+// nextStep adds the command that helps with the first reason of a verdict.
+func nextStep(r *running, m *measurement, j *score.Judgement) {
+	for i := range j.Reasons {
+		switch g := &j.Reasons[i]; {
+		case g.Verdict == audit.Pass:
+		case g.Code == score.CodeReview && g.More > 0:
+			r.suite.summary.do("to review findings", r.env.assay("triage "+Quoted(m.target.project.Name)))
+			return
+		case g.Advice != nil:
+			r.adviseAudits(m.variant.name, g.Advice)
+			return
+		case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && m.baseline != nil && m.beside == nil && m.written != "":
+			baseline := filepath.Join(r.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselinesDir, m.variant.name, m.target.project.Name)))
+			r.suite.summary.do("to see what was lost", r.env.assay("compare "+Quoted(baseline)+" "+Quoted(strings.TrimSuffix(m.written, ".txt")+".json")))
+			return
+		}
+	}
+}
+
+// printWhole adds the row of an auditor over all of its projects.
+func printWhole(t T, r *running, name string, ms []*measurement, whole *score.Suite) {
+	l := line{suite: "Regression", who: name, verdict: whole.Verdict, figures: []string{score.Show(score.MetricRecall, whole.Recall)}}
+	if whole.Baseline.Defined {
+		l.since = since{score.Show(score.MetricRecall, whole.Baseline), points(whole.Baseline, whole.Recall)}
+	}
+	var causes []string
+	for i := range whole.Reasons {
+		g := &whole.Reasons[i]
+		if g.Verdict != audit.Pass {
+			causes = append(causes, g.Text)
+		}
+		r.adviseAudits(name, g.Advice)
+		if g.Verdict == audit.Fail {
+			t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
+		}
+	}
+	l.cause = strings.Join(causes, "; ")
+	var trials []record.Trial
+	for _, m := range ms {
+		if !m.inProcess() && m.begun() {
+			trials = append(trials, m.record.Trials...)
+		}
+	}
+	l.used = usedBy(trials)
+	if len(ms) > 1 || l.cause != "" {
+		l.whole = fmt.Sprintf("all %d", len(ms))
+		r.suite.summary.add(l)
+	}
+}
+
+// adviseAudits adds the command that carries out an advice about an auditor.
+func (r *running) adviseAudits(name string, a *score.Advice) {
+	if a == nil || a.Trials+a.Baseline == 0 {
+		return
+	}
+	command := fmt.Sprintf("%sgo test -run Regression -auditor %s", r.prefix, Quoted(name))
+	filter := r.env.cfg.Filter
+	if a.Project != "" {
+		filter = a.Project
+	}
+	if filter != "" {
+		command += " -filter " + Quoted(filter)
+	}
+	if a.Beside {
+		command += " -beside " + Quoted(r.env.cfg.Beside)
+	}
+	if a.Baseline > 0 && !a.Beside {
+		r.suite.summary.do("for the baseline", fmt.Sprintf("run its auditor with -trials %d and accept the record: %s", a.Baseline, r.env.assay("baseline records/<record>.json")))
+	}
+	r.suite.summary.do("to decide "+name, fmt.Sprintf("%s -trials %d -add -timeout 0", command, max(1, a.Trials)))
+}
+
+// printBench adds the rows of a reviewer: over all applications, and of each.
+func printBench(t T, r *running, label string, ms []*measurement, j *judged) {
+	v := ms[0].variant
+	if why := unanswered(ms); why != "" {
+		r.suite.summary.note("%s: %s", label, why)
+	}
+	if why := servedBy(ms); why != "" {
+		r.suite.summary.note("%s: %s", label, why)
+	}
+	l := line{suite: "Bench", who: label, verdict: j.verdict}
+	if j.partial {
+		l.verdict = "part"
+		if f, err := score.BenchOf(j.answers); err == nil && f.Outcomes[audit.OutcomeCorrect]+f.Outcomes[audit.OutcomeWrong] == 0 {
+			t.Errorf("%s: %s: none of %s has an answer", label, audit.Invalid, plural(len(j.answers), "trial"))
+		}
+	} else {
+		t.Attr("verdict:"+strings.ReplaceAll(v.name+"/"+v.prompt.name, " ", "_"), string(j.verdict))
+		nextBench(r, v, &j.bench)
+		for _, g := range j.bench.Reasons {
+			switch g.Verdict {
+			case score.Changed:
+				t.Errorf("%s: %s: %s", label, g.Verdict, audit.OneLine(g.Text, 0))
+			case audit.Fail, audit.Invalid:
+				t.Errorf("fixtures/goals.md: %s: %s: %s", label, g.Verdict, audit.OneLine(g.Text, 0))
+			case audit.Warn:
+				t.Logf("%s: %s: %s", label, g.Verdict, audit.OneLine(g.Text, 0))
+			}
+		}
+		_, l.since = sinceBaseline(score.MetricBalanced, j.bench.Reasons)
+		if len(j.bench.Reasons) > 0 && j.verdict != audit.Pass {
+			l.cause = causeOf(firstNot(audit.Pass, j.bench.Reasons)) + lost(j.bench.Lost)
+		}
+	}
+	l.used = paid(ms)
+	if v.recorded != nil {
+		l.whole = fmt.Sprintf("%d readings", len(v.recorded))
+	}
+	if l.control = auditor.Control(v.name) != nil && (l.verdict == audit.Pass || l.verdict == audit.Warn); l.control {
+		l.verdict, l.cause = "control", ""
+	}
+	addBenchRow(r, l, j.answers)
+	for _, app := range appsOf(ms) {
+		of := slices.DeleteFunc(slices.Clone(ms), func(m *measurement) bool { return m.target.subject.App != app })
+		addBenchRow(r, line{suite: "Bench", who: label, about: app, detail: true}, answersOf(of))
+	}
+}
+
+// addBenchRow adds a row with the figures of these answers.
+func addBenchRow(r *running, l line, as []score.Answer) {
+	f, err := score.BenchOf(as)
+	if err != nil {
+		r.suite.summary.note("%s: %v", strings.TrimSuffix(l.who+" on "+l.about, " on "), err)
+		return
+	}
+	l.figures = score.ShowAll(score.Main(score.BenchMetrics()), f)
+	if f.Unanswered.Defined && f.Unanswered.V > 0 {
+		l.cause = strings.TrimPrefix(l.cause+"; unanswered "+f.Unanswered.String(), "; ")
+	}
+	r.suite.summary.add(l)
+}
+
+func appsOf(ms []*measurement) (apps []string) {
+	for _, m := range ms {
+		if app := m.target.subject.App; !slices.Contains(apps, app) {
+			apps = append(apps, app)
+		}
+	}
+	return apps
+}
+
+// nextBench adds the command that decides an inconclusive comparison.
+func nextBench(r *running, v *variant, j *score.Judgement) {
+	for i := range j.Reasons {
+		if more := j.Reasons[i].MoreTrials(); more > 0 {
+			r.suite.summary.do("to decide "+v.name, fmt.Sprintf("%sgo test -run Bench -model %s -prompt %s -trials %d -add",
+				r.prefix, Quoted(v.name), Quoted(v.prompt.name), more))
+			return
+		}
+	}
+}
+
+// chatModel finds the model that a chat reviewer asked for in its settings.
+var chatModel = regexp.MustCompile(`(?m)^chat \d+ model (\S+) at `)
+
+// servedBy names the models that answered where they are not the one that was asked.
+func servedBy(ms []*measurement) string {
+	served, odd := map[string]int{}, false
+	for _, ev := range evaluations(ms) {
+		m := chatModel.FindStringSubmatch(ev.Settings)
+		if m == nil || ev.Served == "" {
+			continue
+		}
+		served[ev.Served]++
+		odd = odd || !events.SameModel(m[1], ev.Served, nil)
+	}
+	if !odd && len(served) < 2 {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(served)) {
+		parts = append(parts, fmt.Sprintf("%s (%d)", audit.OneLine(name, 80), served[name]))
+	}
+	return "answers were given by " + strings.Join(parts, ", ")
+}
+
+// paid returns what the trials of these measurements consumed; nil if nothing was paid.
+func paid(ms []*measurement) []string {
+	sum := audit.Usage{Priced: true}
+	for _, m := range ms {
+		for _, x := range m.trials {
+			if x.result.Outcome != audit.OutcomeSkipped {
+				sum = sum.Add(x.result.Evaluation.Usage)
+			}
+		}
+	}
+	if sum.USD == 0 && sum.TokensIn+sum.TokensOut == 0 {
+		return nil
+	}
+	cells := used(sum, 0)
+	cells[3] = "" // the time is the run's
+	return cells
+}
+
+// lost names the first three entries or cases that earn less than at the baseline.
+func lost(cs []score.EntryChange) string {
+	const named = 3
+	var ids []string
+	for _, c := range cs[:min(named, len(cs))] {
+		ids = append(ids, c.ID)
+	}
+	switch more := len(cs) - len(ids); {
+	case len(ids) == 0:
+		return ""
+	case more > 0:
+		return fmt.Sprintf("; lost %s and %d more", strings.Join(ids, ", "), more)
+	}
+	return "; lost " + strings.Join(ids, ", ")
+}
+
+// firstNot returns the first reason with another verdict, or the first of all.
+func firstNot(v audit.Verdict, gs []score.Reason) score.Reason {
+	for _, g := range gs {
+		if g.Verdict != v {
+			return g
+		}
+	}
+	return gs[0]
+}
+
+// causeOf returns a reason in the few words that fit the summary.
+func causeOf(g score.Reason) string {
+	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
+		return g.Text
+	}
+	what := g.Metric
+	if g.About != "" {
+		what += " of " + g.About
+	}
+	switch g.Code {
+	case score.CodeChance:
+		if g.Now.V == 0 {
+			return g.Text
+		}
+		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
+	case score.CodeReview:
+		if g.More == 0 {
+			return what + " depends on findings that are ruled arguable"
+		}
+		return fmt.Sprintf("%s: review %d more findings", what, g.More)
+	}
+	return fmt.Sprintf("%s %s, goal %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
+}
+
+// plural returns "1 trial" or "3 trials".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// dollars shows a sum with two digits, or as many as a small one needs.
+func dollars(usd float64) string {
+	if usd > 0 && usd < 0.095 {
+		return fmt.Sprintf("$%.2g", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}

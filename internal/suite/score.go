@@ -1,0 +1,203 @@
+package suite
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/auditor"
+	"assay/internal/record"
+	"assay/internal/run"
+	"assay/internal/seal"
+)
+
+const baselinesDir = "fixtures/baselines"
+
+// prepareRecord fills in what is known of a measurement before its trials run: identity,
+// goals and baseline.
+func prepareRecord(r *running, m *measurement) (err error) {
+	p, v := m.target.project, m.variant
+	m.record = record.Record{Suite: r.definition.name, Project: p.Name, Auditor: v.name, Replay: m.replayed(), Commit: p.Commit, Key: p.KeyHash}
+	if m.target.class != nil {
+		m.record.Project, m.record.Commit = "smoke", ""
+	}
+	if m.replayed() {
+		for _, rec := range v.replay {
+			m.record.Prompt, m.record.Control = rec.Prompt, rec.Control
+		}
+	} else if m.record.Parts, err = r.partsOf(v); err != nil {
+		return err
+	} else if m.record.Prompt, err = v.env.promptHash(v.auditor); err != nil {
+		return err
+	}
+	if m.target.class != nil {
+		return nil
+	}
+	goals, err := r.env.goals()
+	if err != nil {
+		return err
+	}
+	if m.goals, err = goalsFor(goals, p, v.name); err != nil {
+		return err
+	}
+	m.baseline, err = r.baselineOf(m)
+	return err
+}
+
+// goalsFor returns the goals of an auditor on a project. What goals.md states for the
+// auditor by name takes the place of the project's own goals.
+func goalsFor(goals audit.Goals, p *audit.Project, name string) (score.Goals, error) {
+	own, named := goals.For[name]
+	if !named {
+		return score.GoalsFor(p, goals)
+	}
+	plain := *p
+	plain.RecallGoal, plain.Coverage, plain.Expected, plain.Minimums = 0, 0, 0, nil
+	return score.GoalsFor(&plain, own)
+}
+
+// baselineOf reads the baseline of a measurement; nil where there is none.
+func (r *running) baselineOf(m *measurement) (*record.Record, error) {
+	b, err := record.Baseline(r.env.root.fixtures(), baselinesDir, m.variant.name, m.target.project.Name)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	if m.replayed() {
+		if !b.Replay { // a recording's findings are sorted, and a live run may have several trials
+			r.suite.summary.note("the recording of %s on %s is compared with nothing: its baseline is of a live run", m.variant.name, m.target.project.Name)
+			return nil, nil
+		}
+		return b, nil
+	}
+	return b, b.Comparable(baselinesDir, m.target.project)
+}
+
+// partsOf returns what an auditor consists of, by name: hashes of files, and values.
+func (r *running) partsOf(v *variant) (map[string]string, error) {
+	if d, ok := v.auditor.(run.DescribedAuditor); ok {
+		return map[string]string{"model": d.Settings()}, nil
+	}
+	if v.entry.Command == "" {
+		return nil, nil
+	}
+	return auditor.Parts(v.entry, r.version(v.entry))
+}
+
+// scoreRegression compares the findings of each trial with the key.
+func scoreRegression(e *env, m *measurement) error {
+	dims, err := e.dimensions()
+	if err != nil {
+		return err
+	}
+	names := seal.Names(m.target.project.Renames)
+	m.record.Trials, m.record.Notes, m.transcripts = nil, nil, nil
+	for i, x := range m.trials {
+		v := x.audited()
+		rep := &v.Run.Report
+		addTrial(m, i, x, v)
+		if v.Run.Invalid == "" {
+			in := score.Input{Project: m.target.project, Findings: names.Reveal(rep.Findings), Dimensions: dims, Roots: []string{v.Dir, rep.Root}}
+			if m.record.Trials[i].Result, err = score.Score(in); err != nil {
+				return err
+			}
+		}
+		if n := len(rep.Problems); n > 0 {
+			m.record.Notes = append(m.record.Notes, fmt.Sprintf("parts of the report that could not be used: %d, the first: %s: %s", n, rep.Problems[0].Pos, rep.Problems[0].What))
+		}
+	}
+	return nil
+}
+
+// scoreSmoke compares the findings with the five flaws and makes the five checks.
+func scoreSmoke(e *env, m *measurement) error {
+	_, _, key, err := e.smoke()
+	if err != nil {
+		return err
+	}
+	dims, err := e.dimensions()
+	if err != nil {
+		return err
+	}
+	for i, x := range m.trials {
+		v := x.audited()
+		addTrial(m, i, x, v)
+		rep := &v.Run.Report
+		result, j, err := judgeSmoke(key, dims, v.Dir, rep, v.Run.Invalid, &m.transcripts[len(m.transcripts)-1])
+		if err != nil {
+			return err
+		}
+		m.record.Trials[i].Result = result
+		if m.smoke == nil || worse(j.Verdict, m.smoke.Verdict) { // the worst trial decides
+			m.smoke = &j
+		}
+	}
+	return nil
+}
+
+// worse reports whether verdict a is graver than b.
+func worse(a, b audit.Verdict) bool { return a != b && audit.Worst(a, b) == a }
+
+// judgeSmoke judges one report on the smoke class; invalid is the reason why it cannot be
+// judged, if there is one.
+func judgeSmoke(key *keyOfSmoke, dims map[audit.CWE]audit.Dimension, dir string, rep *audit.Report, invalid string,
+	kept *record.Transcript) (result *score.Result, j score.SmokeJudgement, err error) {
+	if invalid == "" {
+		roots := []string{path.Join(dir, smokeDir), dir, path.Join(rep.Root, smokeDir), rep.Root, smokeDir}
+		result, err = score.Score(score.Input{Project: key.Project, Findings: rep.Findings, Dimensions: dims, Roots: roots})
+	}
+	j = score.JudgeSmoke(score.SmokeInput{Result: result, Report: rep, RatedHigh: key.RatedHigh, Invalid: invalid, ToolErrors: kept.ToolErrors()})
+	if j.Verdict == audit.Pass && j.Grade == score.Acceptable {
+		j.Verdict = audit.Warn // a miss is named, never hidden
+	}
+	return result, j, err
+}
+
+// scoreBench has nothing to do: the outcome of a review is stored as it comes.
+func scoreBench(*env, *measurement) error { return nil }
+
+// addTrial adds a trial, counted from 0 and yet to be scored, to the record.
+func addTrial(m *measurement, i int, x *trial, v *run.Audited) {
+	rec, a := &m.record, &v.Run
+	rec.Version, rec.Model = cmp.Or(a.Version, rec.Version), cmp.Or(a.Model, rec.Model)
+	rec.Command = cmp.Or(strings.Join(a.Command, " "), rec.Command)
+	rec.Trials = append(rec.Trials, trialOf(v))
+	if !m.replayed() {
+		m.transcripts = append(m.transcripts, transcripts(i, v)...)
+	}
+	if x.result.Reused {
+		ev := &x.result.Evaluation
+		rec.Notes = append(rec.Notes, fmt.Sprintf("trial %d was made by the run %s on %s", i+1, ev.Run, ev.Time.Format(time.DateTime)))
+	}
+}
+
+// trialOf returns the outcome of a trial's last attempt and the usage summed over all
+// attempts.
+func trialOf(v *run.Audited) record.Trial {
+	a := &v.Run
+	t := record.Trial{Invalid: a.Invalid, Seconds: a.Duration.Seconds(), Usage: v.Usage, Claimed: a.Report.Coverage,
+		Memory: a.PeakMemory, Exposed: a.Exposed, Confined: a.Confined, EarlyEnds: v.EarlyEnds, Network: a.Network}
+	if a.Invalid == "" || a.EndedEarly != "" {
+		t.Runs = 1
+	}
+	for i := range v.Earlier {
+		t.Seconds += v.Earlier[i].Duration.Seconds()
+		t.Earlier = append(t.Earlier, v.Earlier[i].Invalid)
+		t.Network = audit.AddTraffic(t.Network, v.Earlier[i].Network)
+		if v.Earlier[i].EndedEarly != "" {
+			t.Runs++
+		}
+	}
+	return t
+}
+
+// transcripts returns what the attempts of a trial wrote, without secrets.
+func transcripts(trial int, v *run.Audited) (ts []record.Transcript) {
+	for i := range v.Earlier {
+		ts = append(ts, record.NewTranscript(trial, i+1, v.Dir, &v.Earlier[i], MaskSecrets))
+	}
+	return append(ts, record.NewTranscript(trial, 0, v.Dir, &v.Run, MaskSecrets))
+}
