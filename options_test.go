@@ -27,5 +27,5 @@ func TestOptionsReachTheSuites(t *testing.T) {
 	for _, option := range []Option{Dir("testdata/assay"), Shipped(), Auditor(nobody{}), Reviewer(nobody{})} {
 		option.set(&o)
 	}
-	require.Equal(t, suite.Options{Dir: "testdata/assay", Shipped: true, Auditors: []audit.Auditor{nobody{}}, Reviewers: []audit.Reviewer{nobody{}}}, o)
+	require.Equal(t, suite.Options{Dir: "testdata/assay", Both: true, Auditors: []audit.Auditor{nobody{}}, Reviewers: []audit.Reviewer{nobody{}}}, o)
 }

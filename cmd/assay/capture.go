@@ -91,7 +91,7 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, key string, entry *audi
 	if err := findings.Scrub(bytes.NewReader(run.Raw), &clean, opt); err != nil {
 		return fmt.Errorf("the report is no recording: what it holds of the source cannot be taken out: %w", err)
 	}
-	prompt, err := auditor.PromptHash(fsys, *entry)
+	prompt, err := auditor.PromptHash(*entry)
 	if err != nil {
 		return err
 	}

@@ -153,13 +153,12 @@ func chosen(where string, q store.Query) string {
 	return name
 }
 
-// keyOf knows modules and, where root has tests/, cases.
+// keyOf returns the cases of root, if it has tests/.
 func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 	fsys, err := suite.Checkout(root)
 	if err != nil {
 		return key, nil, err
 	}
-	key.Module = suite.Modules(fsys)
 	if _, err := os.Stat(filepath.Join(root, "tests")); err != nil {
 		return key, nil, nil
 	}

@@ -33,7 +33,6 @@ type cli struct {
 	Import   importCmd          `cmd:"" help:"Add entries to a project's key from SARIF or CSV."`
 	Fetch    fetchCmd           `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
 	Capture  captureCmd         `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
-	Readings readingsCmd        `cmd:"" help:"Have requests read blind, and keep the replies as the recording of a reviewer."`
 	Plan     planCmd            `cmd:"" help:"Say what a suite costs and which drops it finds, before anything runs."`
 	Baseline baselineCmd        `cmd:"" help:"Make records the baselines that later runs are compared with."`
 	Trigger  triggerCmd         `cmd:"" help:"Say which suite a change needs: full, smoke or none."`

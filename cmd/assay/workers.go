@@ -12,14 +12,13 @@ import (
 
 // planFlags choose what is planned, as the flags of go test -run Bench do.
 type planFlags struct {
-	Model       []string `help:"Reviewers: static, a name of models.md or auditors.md, or provider:model." env:"ASSAY_MODEL"`
+	Model       []string `help:"Reviewers: patterns, a name of models.md or auditors.md, or provider:model." env:"ASSAY_MODEL"`
 	Prompt      []string `help:"Prompts of fixtures/prompts." env:"ASSAY_PROMPT"`
 	Filter      string   `help:"Only cases that hold this text, or match this glob." env:"ASSAY_FILTER"`
 	Trials      int      `help:"How often each case is asked." default:"1" env:"ASSAY_TRIALS"`
 	Budget      string   `help:"USD that the run may cost; 0 for the estimate alone, none for no limit." default:"5" env:"ASSAY_BUDGET"`
 	Concurrency int      `help:"Requests at once to a provider, of all workers together." default:"8" env:"ASSAY_CONCURRENCY"`
-	Force       bool     `help:"Ask again what is answered already." env:"ASSAY_FORCE"`
-	Twins       bool     `help:"Ask the machine-made twins of each case too." env:"ASSAY_TWINS"`
+	Reuse       bool     `help:"Take answered trials of earlier runs instead of asking again." env:"ASSAY_REUSE"`
 }
 
 type enqueueCmd struct {
@@ -39,8 +38,8 @@ func (c *enqueueCmd) Run(ctx context.Context) error {
 	if err := errors.Join(err, atLeast(1, "trials", c.Trials), atLeast(1, "concurrency", c.Concurrency)); err != nil {
 		return err
 	}
-	s, err := suite.NewSpread(".", suite.Config{Models: c.Model, Prompts: c.Prompt, Filter: c.Filter, Trials: c.Trials, Budget: budget,
-		Concurrency: c.Concurrency, Force: c.Force, Twins: c.Twins, Root: c.Root, DB: c.DB})
+	s, err := suite.NewWorkers(".", suite.Config{Models: c.Model, Prompts: c.Prompt, Filter: c.Filter, Trials: c.Trials, Budget: budget,
+		Concurrency: c.Concurrency, Reuse: c.Reuse, Root: c.Root, DB: c.DB})
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func (c *workCmd) Run(ctx context.Context) error {
 	if err := errors.Join(atLeast(1, "concurrency", c.Concurrency), atLeast(0, "audits", c.Audits), atLeast(0, "grace", c.Grace)); err != nil {
 		return err
 	}
-	s, err := suite.NewSpread(".", suite.Config{Root: c.Root, DB: c.DB, Concurrency: c.Concurrency})
+	s, err := suite.NewWorkers(".", suite.Config{Root: c.Root, DB: c.DB, Concurrency: c.Concurrency})
 	if err != nil {
 		return err
 	}

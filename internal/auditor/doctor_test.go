@@ -61,7 +61,7 @@ func examine(t *testing.T, e audit.AuditorEntry) string {
 	e.Name, e.Kind, e.Pos = "x", "tool", audit.Pos{File: "auditors.md", Line: 3}
 	d := Directory{Auditors: []audit.AuditorEntry{e}, Getenv: os.Getenv}
 	var missing []string
-	for _, c := range d.Examine(context.Background(), os.DirFS("."), "x") {
+	for _, c := range d.Examine(context.Background(), "x") {
 		if c.Missing {
 			missing = append(missing, c.What+": "+c.Text)
 		}
@@ -74,7 +74,7 @@ func examine(t *testing.T, e audit.AuditorEntry) string {
 func TestExamineACommandLine(t *testing.T) {
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: `echo "unclosed`}), "programs: /bin/sh cannot read its command line: ")
 	e := audit.AuditorEntry{Name: "x", Kind: "tool", Command: "echo []"}
-	checks := Directory{Auditors: []audit.AuditorEntry{e}}.Examine(context.Background(), os.DirFS("."), "x")
+	checks := Directory{Auditors: []audit.AuditorEntry{e}}.Examine(context.Background(), "x")
 	require.Contains(t, checks, Check{"programs", false, "none: it names what the shell knows by itself"})
 }
 
@@ -155,7 +155,7 @@ func TestDoctorOfAModel(t *testing.T) {
 			return "Audit.", nil
 		}, Getenv: func(name string) string { return map[string]string{"ASSAY_BASE_URL": base, "ASSAY_API_KEY": key}[name] }}
 		var all []string
-		for _, c := range d.Examine(context.Background(), os.DirFS("."), "m") {
+		for _, c := range d.Examine(context.Background(), "m") {
 			if c.Missing {
 				all = append(all, c.What+": "+c.Text)
 			}

@@ -8,42 +8,43 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"assay/audit"
 	"assay/internal/planted"
 )
 
 var shippedProjects = []string{"club", "grants", "marina", "workshop"}
 
-// Two draws of what is shipped are a run: thirty modules within the bounds, in which
-// every site is judged once a draw, and many sites are bad in one draw alone.
-func TestShippedModules(t *testing.T) {
-	modules, judged, turned := 0, 0, 0
+// Two draws of the shipped areas are thirty targets within the bounds, in which every site
+// is in one key a draw, and many sites are bad in one draw alone.
+func TestShippedAreas(t *testing.T) {
+	areas, judged, turned := 0, 0, 0
 	for _, name := range shippedProjects {
 		p, err := planted.Read(os.DirFS("../../fixtures/planted"), name)
 		require.NoError(t, err)
 		bad := map[string]int{}
 		for seed := uint64(1); seed <= 2; seed++ {
-			ms, err := p.DrawModules(seed)
-			require.NoError(t, err)
 			seen := map[string]bool{}
-			for _, m := range ms {
-				modules++
-				flaws := 0
-				for _, s := range m.Sites {
-					require.False(t, seen[s.ID], "%s is judged in two modules", s.ID)
-					seen[s.ID] = true
-					require.False(t, s.Lines.IsZero(), s.ID)
-					require.True(t, shown(m, s.File), "%s: %s is not shown", s.ID, s.File)
-					if s.Bad {
-						flaws++
-						bad[s.ID]++
+			for _, m := range p.Modules {
+				d, err := p.DrawArea(m.Name, seed)
+				require.NoError(t, err)
+				areas++
+				target := d.Render()
+				key := target.Project()
+				require.LessOrEqual(t, len(key.Known), 10)
+				for _, e := range key.Entries() {
+					require.False(t, seen[e.ID], "%s is in two keys", e.ID)
+					seen[e.ID] = true
+					require.False(t, e.Lines.IsZero(), e.ID)
+					require.Contains(t, key.Tree, e.File, "%s: its file is not in the export", e.ID)
+					judged++
+					if !e.Decoy {
+						bad[e.ID]++
 					}
 				}
-				judged += len(m.Sites)
-				require.LessOrEqual(t, flaws, 10)
-				require.NotRegexp(t, regexp.MustCompile(`site:[A-Z]+-\d|\bgroup: `), m.Task("").Files, "%s shows a marker", m.ID())
+				for _, f := range target.Files {
+					require.NotRegexp(t, regexp.MustCompile(`site:[A-Z]+-\d|\bgroup: `), string(f.Content), "%s shows a marker", f.Path)
+				}
 			}
-			require.Len(t, seen, len(p.Sites), "%s: every site is judged", name)
+			require.Len(t, seen, len(p.Sites), "%s: every site is in a key", name)
 		}
 		for _, n := range bad {
 			if n == 1 {
@@ -51,64 +52,41 @@ func TestShippedModules(t *testing.T) {
 			}
 		}
 	}
-	require.GreaterOrEqual(t, modules, 30)
+	require.GreaterOrEqual(t, areas, 30)
 	require.GreaterOrEqual(t, judged, 450)
 	require.Greater(t, turned, 60, "sites that are bad in one draw and good in the other")
 }
 
-func shown(m *audit.Module, file string) bool {
-	for _, f := range m.Files {
-		if f.Path == file {
-			return true
-		}
-	}
-	return false
-}
-
-// A seed gives the same module always; the sites of other modules are good in it.
-func TestModulesAreDrawnBySeed(t *testing.T) {
+// A seed draws the same area always; the sites of other areas are good in it.
+func TestAreasAreDrawnBySeed(t *testing.T) {
 	p, err := planted.Read(os.DirFS("../../fixtures/planted"), "workshop")
 	require.NoError(t, err)
-	a, err := p.DrawModules(3)
-	require.NoError(t, err)
-	b, err := p.DrawModules(3)
-	require.NoError(t, err)
-	require.Equal(t, a, b)
-	c, err := p.DrawModules(4)
-	require.NoError(t, err)
-	require.NotEqual(t, a[0].Files, c[0].Files)
-
-	var orders, stock *audit.Module
-	for _, m := range a {
-		switch m.Name {
-		case "orders":
-			orders = m
-		case "stock":
-			stock = m
+	draw := func(area string, seed uint64) map[string]string {
+		d, err := p.DrawArea(area, seed)
+		require.NoError(t, err)
+		files := map[string]string{}
+		for _, f := range d.Render().Files {
+			files[f.Path] = string(f.Content)
 		}
+		return files
 	}
+	require.Equal(t, draw("orders", 3), draw("orders", 3))
+	require.NotEqual(t, draw("orders", 3), draw("orders", 4))
+	orders, stock := draw("orders", 3), draw("stock", 3)
 	file := ""
-	for _, f := range stock.Files { // shown in both: its sites belong to the first
-		if shown(orders, f.Path) && strings.Contains(f.Path, "vehicle") {
-			file = f.Path
+	for name := range stock { // in both exports: its sites belong to the first area
+		if _, both := orders[name]; both && strings.Contains(name, "vehicle") {
+			file = name
 		}
 	}
 	require.NotEmpty(t, file)
-	good := p.WithSeed(3)
-	for _, f := range good.Render().Files {
+	for _, f := range p.WithSeed(3).Render().Files {
 		if f.Path == file {
-			require.Equal(t, string(f.Content), content(orders, file), "its sites are good where they are not judged")
+			require.Equal(t, string(f.Content), orders[file], "its sites are good where they are not judged")
 		}
 	}
-}
-
-func content(m *audit.Module, file string) string {
-	for _, f := range m.Files {
-		if f.Path == file {
-			return f.Code
-		}
-	}
-	return ""
+	_, err = p.DrawArea("kitchen", 3)
+	require.ErrorContains(t, err, `workshop has no area "kitchen": expected one of workshop.`)
 }
 
 // A table of modules that leaves a site out, or names no file, is refused by line.

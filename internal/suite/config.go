@@ -64,6 +64,7 @@ var options = []option{
 }
 
 func define(flags *flag.FlagSet) {
+	defineRemoved(flags)
 	for _, o := range options {
 		if o.bare {
 			flags.Bool(o.name, false, o.usage)
@@ -144,6 +145,9 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 	}
 	if c.Reuse && (c.Add || c.Beside != "") {
 		errs = append(errs, errors.New("-reuse with -add or -beside: expected one of them: -add and -beside compare trials of known runs"))
+	}
+	if err := removedVariables(getenv); err != nil {
+		errs = append(errs, err)
 	}
 	if v := getenv("ASSAY_SANDBOX"); v != "" && v != "off" && v != "require" {
 		errs = append(errs, fmt.Errorf("ASSAY_SANDBOX is %q: expected off, require or nothing", v))

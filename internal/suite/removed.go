@@ -14,6 +14,10 @@ var removed = map[string]string{
 	"TEST_TOTAL_SHARDS": "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
 	"assay rescore":     "assay score RECORD... scores kept reports again; assay score REPORT... --project NAME scores any report",
 	"assay tree":        "assay new project NAME --again writes the manifests of a project again",
+	"assay readings":    "a recorded reviewer is a recording like others: assay capture",
+	"-twins":            "the variants of a family are asked anyway, as cases of their own",
+	"-force":            "a complete run is never reused, so that the same command asks again",
+	"-tier":             "areas are projects: go test -run Regression -filter areas",
 	"static":            "patterns is the embedded auditor and reviewer",
 }
 
