@@ -94,7 +94,7 @@ for line in sys.stdin:
 	t.Setenv("ASSAY_SANDBOX", "require")
 	t.Setenv("ASSAY_PG_URL", "postgres://nobody@127.0.0.1:1/x")
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
-	s := New(Options{Flags: flags, Own: os.DirFS("../.."), Out: t.TempDir()})
+	s := New(Options{Flags: flags, Shipped: os.DirFS("../.."), Out: t.TempDir()})
 	f := play(t, "TestVerify", s.Verify)
 	told := strings.Join(f.complaints(), "\n")
 	require.Contains(t, told, "tests/rows/data.sql: is not proven, as ASSAY_SANDBOX=require")
