@@ -204,13 +204,27 @@ func smokeCause(j *score.SmokeJudgement) string {
 	return string(j.Grade) + ": " + missed
 }
 
-// printProject adds the row of an auditor on a project.
+// printProject adds the row of an auditor on a project and reports what fails.
 func printProject(t T, r *running, m *measurement, j *score.Judgement) {
 	key := "verdict:" + m.variant.name + "/" + m.target.project.Name
 	if m.replayed() {
 		key += " (recorded)"
 	}
 	t.Attr(strings.ReplaceAll(key, " ", "_"), string(j.Verdict))
+	r.suite.summary.add(projectRow(m, j))
+	nextStep(r, m, j)
+	for _, g := range j.Reasons {
+		switch g.Verdict {
+		case audit.Fail, audit.Invalid, score.Changed:
+			t.Errorf("%s: %s on %s: %s: %s", m.target.pos(), m.variant.name, m.target.project.Name, g.Verdict, audit.OneLine(g.Text, 0))
+		case audit.Warn:
+			t.Logf("%s: %s: %s", m.target.pos(), g.Verdict, audit.OneLine(g.Text, 0))
+		}
+	}
+}
+
+// projectRow returns the row of an auditor on a project.
+func projectRow(m *measurement, j *score.Judgement) line {
 	l := line{suite: "Regression", who: m.variant.name, about: m.target.project.Name, verdict: j.Verdict, replay: m.replayed()}
 	if f := score.Means(m.record.Counting()); f != nil {
 		l.figures = score.ShowAll(score.Main(score.AuditMetrics()), f)
@@ -224,16 +238,7 @@ func printProject(t T, r *running, m *measurement, j *score.Judgement) {
 	if !m.inProcess() && m.begun() {
 		l.used = usedBy(slices.DeleteFunc(slices.Clone(m.record.Trials), func(t record.Trial) bool { return t.Seconds == 0 })) // never begun
 	}
-	r.suite.summary.add(l)
-	nextStep(r, m, j)
-	for _, g := range j.Reasons {
-		switch g.Verdict {
-		case audit.Fail, audit.Invalid, score.Changed:
-			t.Errorf("%s: %s on %s: %s: %s", m.target.pos(), m.variant.name, m.target.project.Name, g.Verdict, audit.OneLine(g.Text, 0))
-		case audit.Warn:
-			t.Logf("%s: %s: %s", m.target.pos(), g.Verdict, audit.OneLine(g.Text, 0))
-		}
-	}
+	return l
 }
 
 // nextStep adds the command that helps with the first reason of a verdict.

@@ -14,6 +14,7 @@ import (
 	"assay/internal/auditor"
 	"assay/internal/record"
 	"assay/internal/report"
+	"assay/internal/run"
 )
 
 // ScoreReports scores audit reports that exist, without running anything: several files are
@@ -44,120 +45,127 @@ func (c ScoreReports) Run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	shared, err := e.judging()
+	drawn, p, err := Project(e.root.fixtures(), c.Project)
 	if err != nil {
 		return err
 	}
-	drawn, p, err := Project(e.root.holdings(), c.Project)
+	m := &measurement{variant: &variant{name: cmp.Or(c.Record, c.Auditor), env: e}, target: target{project: p, drawn: drawn},
+		record: record.Record{Suite: regressionSuite.name, Project: p.Name, Commit: p.Commit, Key: p.KeyHash}}
+	if m.variant.entry, err = e.entry(c.Auditor); err != nil {
+		return err
+	}
+	if err := c.readTrials(m, w); err != nil {
+		return err
+	}
+	goals, err := e.goals()
 	if err != nil {
 		return err
 	}
-	h := shared.evaluation(target{project: p, drawn: drawn}, candidate{name: cmp.Or(c.Record, c.Auditor)})
-	h.begun = true
-	for i, file := range c.Reports {
-		if err := c.add(h, i, file, w); err != nil {
-			return err
-		}
-	}
-	if h.goals, err = shared.goalsFor(p, h.candidate.name); err != nil {
+	if m.goals, err = goalsFor(goals, p, m.variant.name); err != nil {
 		return err
 	}
-	if err := c.baseline(h); err != nil {
+	if err := scoreRegression(e, m); err != nil {
 		return err
 	}
-	suite, err := judgeTogether([]*evaluation{h})
+	if err := c.readBaseline(e, m); err != nil {
+		return err
+	}
+	j, err := judgeRegression(e, []*measurement{m})
 	if err != nil {
 		return err
 	}
-	j := suite.Projects[0]
+	one := j.projects[0]
 	s := &summary{}
-	s.add(h.line(j))
+	s.add(projectRow(m, &one))
 	s.show(w, view{width: screenWidth, lines: screenLines, all: true})
 	fmt.Fprintln(w)
-	for _, m := range score.AuditMetrics() {
-		fmt.Fprintf(w, "%-28s %s\n", m.Name, m.Show(h.means()))
+	figures := score.Means(m.record.Counting())
+	for _, x := range score.AuditMetrics() {
+		fmt.Fprintf(w, "%-28s %s\n", x.Name, x.Show(figures))
 	}
-	for _, line := range record.Together(h.now.Counting()) {
+	for _, line := range record.Together(m.record.Counting()) {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w)
-	for _, g := range j.Reasons {
+	for _, g := range one.Reasons {
 		fmt.Fprintf(w, "%s: %s\n", g.Verdict, audit.OneLine(g.Text, 0))
 	}
-	if err := c.write(h, j, w); err != nil {
+	if err := c.write(m, one, w); err != nil {
 		return err
 	}
-	if j.Verdict == audit.Fail || j.Verdict == audit.Invalid {
-		return fmt.Errorf("%s on %s: %s", h.candidate.name, p.Name, j.Verdict)
+	if one.Verdict == audit.Fail || one.Verdict == audit.Invalid {
+		return fmt.Errorf("%s on %s: %s", m.variant.name, p.Name, one.Verdict)
 	}
 	return nil
 }
 
-// add scores one report as a trial.
-func (c ScoreReports) add(h *evaluation, i int, file string, w io.Writer) error {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return err
+// readTrials reads each report as a trial.
+func (c ScoreReports) readTrials(m *measurement, w io.Writer) error {
+	for _, file := range c.Reports {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		rep, invalid := auditor.ReadReport(file, b, c.Format, m.variant.entry.Rules)
+		if invalid != "" {
+			return errors.New(invalid)
+		}
+		for _, p := range rep.Problems {
+			fmt.Fprintf(w, "%s: %s\n", p.Pos, audit.OneLine(p.What, 0))
+		}
+		m.variant.name = cmp.Or(m.variant.name, rep.Tool, "report")
+		m.record.Auditor = m.variant.name
+		a := audit.AuditRun{Raw: b, Report: rep, Whole: true}
+		m.trials = append(m.trials, &trial{audit: &run.Audit{}, result: run.Result{Outcome: audit.OutcomeCorrect, Value: &run.Audited{Run: a}}})
 	}
-	rep, invalid := auditor.ReadReport(file, b, c.Format, h.entries[c.Auditor].Rules)
-	if invalid != "" {
-		return errors.New(invalid)
-	}
-	for _, p := range rep.Problems {
-		fmt.Fprintf(w, "%s: %s\n", p.Pos, audit.OneLine(p.What, 0))
-	}
-	h.candidate.name = cmp.Or(h.candidate.name, rep.Tool, "report")
-	h.now.Auditor = h.candidate.name
-	result, err := h.scored(&rep, "")
-	if err != nil {
-		return err
-	}
-	h.now.Trials = append(h.now.Trials, record.Trial{Result: result, Claimed: rep.Coverage, Runs: 1})
-	run := audit.AuditRun{Raw: b, Report: rep, Whole: true}
-	h.runs = append(h.runs, record.NewTranscript(i, 0, "", &run, func(b []byte) []byte { return b }))
 	return nil
 }
 
-// baseline reads the record to compare with, and scores it again where other rules or
-// another key made it.
-func (c ScoreReports) baseline(h *evaluation) error {
+// readBaseline reads the record to compare with, and scores it again if it was made with
+// another key or version of the score.
+func (c ScoreReports) readBaseline(e *env, m *measurement) error {
 	if c.Baseline == "" {
 		return nil
 	}
+	p := m.target.project
 	dir, name := filepath.Split(filepath.Clean(c.Baseline))
 	b, err := record.Read(audit.PlainFiles(os.DirFS(cmp.Or(dir, "."))), name)
 	switch {
 	case err != nil:
 		return err
-	case b.Project != h.project.Name:
-		return fmt.Errorf("%s: a record on %s: expected one on %s", c.Baseline, b.Project, h.project.Name)
-	case b.Commit != h.project.Commit:
-		return fmt.Errorf("%s: made at commit %.12s: expected %.12s, to which %s is pinned", c.Baseline, b.Commit, h.project.Commit, h.project.Name)
+	case b.Project != p.Name:
+		return fmt.Errorf("%s: a record on %s: expected one on %s", c.Baseline, b.Project, p.Name)
+	case b.Commit != p.Commit:
+		return fmt.Errorf("%s: made at commit %.12s: expected %.12s, to which %s is pinned", c.Baseline, b.Commit, p.Commit, p.Name)
 	}
-	if b.Key != h.project.KeyHash || b.Score != score.Version {
-		if b, err = report.Rescore(b, h.project, h.dims, h.goals); err != nil {
+	if b.Key != p.KeyHash || b.Score != score.Version {
+		dims, err := e.dimensions()
+		if err != nil {
+			return err
+		}
+		if b, err = report.Rescore(b, p, dims, m.goals); err != nil {
 			return err
 		}
 	}
-	h.baseline = b
+	m.baseline = b
 	return nil
 }
 
 // write writes the record that is asked for, and the reports beside it.
-func (c ScoreReports) write(h *evaluation, j score.Judgement, w io.Writer) error {
+func (c ScoreReports) write(m *measurement, j score.Judgement, w io.Writer) error {
 	if c.Record == "" {
 		return nil
 	}
-	r := &h.now
-	r.Date, r.Score, r.Judgement, r.Goals = time.Now().UTC(), score.Version, j, h.goals
+	r := &m.record
+	r.Date, r.Score, r.Judgement, r.Goals = time.Now().UTC(), score.Version, j, m.goals
 	r.Change, r.Trigger, r.Version = "reports that existed were scored", "manual", "unknown"
-	if h.baseline != nil {
-		r.Since(h.baseline)
+	if m.baseline != nil {
+		r.Since(m.baseline)
 	}
 	name, err := r.Write(filepath.Join(c.Root, "records"))
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "record: %s\n", name)
-	return record.WriteTranscripts(name, h.runs)
+	return record.WriteTranscripts(name, m.transcripts)
 }
