@@ -40,12 +40,11 @@ func (j Judge) Rescore(r *record.Record) (*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	goals, goalsErr := j.env.goals()
-	dims, dimsErr := j.env.dimensions()
-	if err := errors.Join(goalsErr, dimsErr); err != nil {
+	dims, err := j.env.dimensions()
+	if err != nil {
 		return nil, err
 	}
-	g, err := goalsFor(goals, p, r.Auditor)
+	g, err := j.env.goalsFor(p, r.Auditor)
 	if err != nil {
 		return nil, err
 	}
@@ -180,12 +179,11 @@ func (e *env) regressionAgain(x *reread) error {
 	}
 	m := x.m
 	m.target = target{project: key, drawn: drawn}
-	goals, goalsErr := e.goals()
-	dims, dimsErr := e.dimensions()
-	if err := errors.Join(goalsErr, dimsErr); err != nil {
+	dims, err := e.dimensions()
+	if err != nil {
 		return err
 	}
-	if m.goals, err = goalsFor(goals, key, x.old.Auditor); err != nil {
+	if m.goals, err = e.goalsFor(key, x.old.Auditor); err != nil {
 		return err
 	}
 	side := func(of record.Record, prefix string) (record.Record, error) {

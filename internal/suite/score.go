@@ -37,11 +37,7 @@ func prepareRecord(r *running, m *measurement) (err error) {
 	if m.target.class != nil {
 		return nil
 	}
-	goals, err := r.env.goals()
-	if err != nil {
-		return err
-	}
-	if m.goals, err = goalsFor(goals, p, v.name); err != nil {
+	if m.goals, err = r.env.goalsFor(p, v.name); err != nil {
 		return err
 	}
 	m.baseline, err = r.baselineOf(m)
@@ -50,10 +46,16 @@ func prepareRecord(r *running, m *measurement) (err error) {
 
 // goalsFor returns the goals of an auditor on a project. What goals.md states for the
 // auditor by name takes the place of the project's own goals.
-func goalsFor(goals audit.Goals, p *audit.Project, name string) (score.Goals, error) {
+func (e *env) goalsFor(p *audit.Project, name string) (score.Goals, error) {
+	goals, err := e.goals()
+	if err != nil {
+		return score.Goals{}, err
+	}
 	own, named := goals.For[name]
 	if !named {
-		return score.GoalsFor(p, goals)
+		g, err := score.GoalsFor(p, goals)
+		g.Shipped = p.RecallGoal == 0 && e.root.user != nil && !exists(e.root.user, "fixtures/goals.md")
+		return g, err
 	}
 	plain := *p
 	plain.RecallGoal, plain.Coverage, plain.Expected, plain.Minimums = 0, 0, 0, nil

@@ -57,11 +57,7 @@ func (c ScoreReports) Run(w io.Writer) error {
 	if err := c.readTrials(m, w); err != nil {
 		return err
 	}
-	goals, err := e.goals()
-	if err != nil {
-		return err
-	}
-	if m.goals, err = goalsFor(goals, p, m.variant.name); err != nil {
+	if m.goals, err = e.goalsFor(p, m.variant.name); err != nil {
 		return err
 	}
 	if err := scoreRegression(e, m); err != nil {
