@@ -19,6 +19,7 @@ import (
 	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/fixes"
 	"assay/internal/patterns"
 	"assay/internal/planted"
 	"assay/internal/record"
@@ -144,8 +145,8 @@ func manifest(fsys fs.FS) (audit.Tree, string, error) {
 // collectRegression returns each project with the auditors that -auditor names; without
 // it with every recording of the project, with the provided auditors, and with patterns
 // on planted projects and on those of the user that have neither.
-func collectRegression(e *env, _ func(string, ...any)) ([]*measurement, error) {
-	targets, broken, err := e.targets()
+func collectRegression(e *env, log func(string, ...any)) ([]*measurement, error) {
+	targets, broken, err := e.targets(log)
 	if err != nil {
 		return nil, err
 	}
@@ -194,13 +195,17 @@ func collectRegression(e *env, _ func(string, ...any)) ([]*measurement, error) {
 }
 
 // targets returns the chosen projects, and why some of them cannot be used, by name.
-func (e *env) targets() (all []target, broken map[string]error, err error) {
+func (e *env) targets(log func(string, ...any)) (all []target, broken map[string]error, err error) {
+	ofFixes, broken, err := e.fixTargets(log)
+	if err != nil || e.cfg.View != "" {
+		return ofFixes, broken, err
+	}
 	if all, err = e.drawnTargets(); err != nil {
 		return nil, nil, err
 	}
-	broken = map[string]error{}
+	all = append(all, ofFixes...)
 	fsys := e.root.fixtures()
-	if !exists(fsys, projectsDir) && exists(fsys, plantedDir) {
+	if !exists(fsys, projectsDir) && (exists(fsys, plantedDir) || exists(fsys, fixes.Dir)) {
 		return all, broken, nil
 	}
 	names, err := fixture.Projects(fsys, projectsDir)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/joho/godotenv"
+
+	"assay/internal/fixes"
 )
 
 // A Config is what the flags and their environment twins state. A flag takes precedence
@@ -33,6 +35,7 @@ type Config struct {
 	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, and so does an inconclusive result
 	Change      string   // -change, ASSAY_CHANGE: what changed, for the record
 	Seed        uint64   // -seed, ASSAY_SEED: of the planted projects' draws; 0: the default one
+	View        string   // -view, ASSAY_VIEW: pool or change: only tables of fixes, in this view
 	Seeds       int      // -seeds, ASSAY_SEEDS: how many draws, from Seed on; 0: one
 
 	Root string // ASSAY_ROOT: absolute path of the user's root; default: the working folder
@@ -59,6 +62,7 @@ var options = []option{
 	{"add", "add the trials to those of the newest run of the same variant and target", true},
 	{"seed", "the seed of the planted projects' draws", false},
 	{"seeds", "number of draws, from -seed on", false},
+	{"view", "only fixtures/fixes: pool (the trees before the first and after the last fix) or change (each as a pull request)", false},
 	{"change", "what changed, for the test record", false},
 	{"strict", "fail on every miss and on every inconclusive result", true},
 }
@@ -133,6 +137,9 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
 	c.Seed, c.Seeds = number("seed", math.MaxUint64, 0), int(number("seeds", mostRepeats, 0))
+	if c.View = text("view"); c.View != "" && c.View != string(fixes.Pool) && c.View != string(fixes.Change) {
+		errs = append(errs, fmt.Errorf("-view is %q: expected pool or change", c.View))
+	}
 	err := checkFilter(c.Filter)
 	if err != nil {
 		errs = append(errs, err)

@@ -59,7 +59,7 @@ func judgeRegression(e *env, ms []*measurement) (judged, error) {
 		subjects = append(subjects, s)
 	}
 	whole, err := score.JudgeSuite(subjects, rules)
-	return judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole}, err
+	return judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole, notes: fixNotes(ms)}, err
 }
 
 // unconfined returns what a live auditor was not kept from; "" where it was confined.

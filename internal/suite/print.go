@@ -15,6 +15,7 @@ import (
 	"assay/audit/score"
 	"assay/internal/auditor"
 	"assay/internal/events"
+	"assay/internal/fixes"
 	"assay/internal/record"
 )
 
@@ -22,7 +23,7 @@ import (
 var (
 	smokeSuite = definition{name: "Smoke", collect: collectSmoke, score: scoreSmoke, check: checkSmoke, judge: judgeSmokeSuite}
 
-	regressionSuite = definition{name: "Regression", long: true, needs: []string{projectsDir, plantedDir},
+	regressionSuite = definition{name: "Regression", long: true, needs: []string{projectsDir, plantedDir, fixes.Dir},
 		collect: collectRegression, score: scoreRegression, check: checkRegression, judge: judgeRegression}
 
 	benchSuite = definition{name: "Bench", long: true, needs: []string{"tests"}, review: true,

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,10 +37,11 @@ func (j Judge) Rescore(r *record.Record) (*record.Record, error) {
 	if r.Suite != regressionSuite.name {
 		return nil, fmt.Errorf("%s: a record of %s: expected one of Regression, whose key is in fixtures/projects", r.Name(), r.Suite)
 	}
-	_, p, err := Project(j.env.root.fixtures(), r.Project)
+	x, err := j.env.named(context.Background(), r.Project)
 	if err != nil {
 		return nil, err
 	}
+	p := x.project
 	dims, err := j.env.dimensions()
 	if err != nil {
 		return nil, err
@@ -170,15 +172,16 @@ func (e *env) smokeAgain(x *reread) error {
 }
 
 func (e *env) regressionAgain(x *reread) error {
-	drawn, key, err := Project(e.root.fixtures(), x.old.Project)
+	of, err := e.named(context.Background(), x.old.Project)
 	if err != nil {
 		return err
 	}
+	key := of.project
 	if x.old.Commit != key.Commit {
 		return fmt.Errorf("made at commit %.12s, and %s is pinned to %.12s now: its report is of another source", x.old.Commit, key.Name, key.Commit)
 	}
 	m := x.m
-	m.target = target{project: key, drawn: drawn}
+	m.target = of
 	dims, err := e.dimensions()
 	if err != nil {
 		return err
@@ -204,6 +207,7 @@ func (e *env) regressionAgain(x *reread) error {
 	if m.record, err = side(m.record, ""); err != nil {
 		return err
 	}
+	m.record.Notes = append(m.record.Notes, aheadOf(m, x.old.Date)...)
 	if x.old.Beside != nil {
 		entry, err := e.entry(x.old.Beside.Auditor)
 		if err != nil {

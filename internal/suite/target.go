@@ -15,6 +15,7 @@ import (
 	"assay/audit"
 	"assay/audit/fixture"
 	"assay/internal/box"
+	"assay/internal/fixes"
 	"assay/internal/planted"
 	"assay/internal/seal"
 )
@@ -22,11 +23,13 @@ import (
 // A target is what a leaf measures on: a project, the smoke class or a case.
 type target struct {
 	project *audit.Project
-	drawn   *planted.Target // of a planted project or area; else nil
-	class   fs.FS           // of Smoke; else nil
-	hash    string          // of the source that is shown
-	subject *audit.Case     // of Bench; else nil
-	spec    *audit.Spec     // of subject
+	drawn   *planted.Target          // of a planted project or area; else nil
+	class   fs.FS                    // of Smoke; else nil
+	fix     *fixes.Target            // of a table of fixes; else nil
+	added   map[string][]audit.Range // lines that the change of fix adds, by file
+	hash    string                   // of the source that is shown
+	subject *audit.Case              // of Bench; else nil
+	spec    *audit.Spec              // of subject
 }
 
 // pos returns where the target is described.
@@ -57,15 +60,26 @@ func (x *target) export(ctx context.Context, fetch fetchFunc) (dir string, remov
 // audit runs an auditor once on a new export and returns the folder that it saw; "" if
 // there was no export.
 func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64, fetch fetchFunc) (audit.AuditRun, string, error) {
-	dir, remove, err := x.export(ctx, fetch)
+	var task audit.AuditTask
+	var remove func() error
+	var err error
+	if x.fix != nil {
+		var s *fixes.Sealed
+		if s, remove, err = x.exportFix(ctx, fetch); err == nil {
+			task = s.Task
+		}
+	} else {
+		task.Dir, remove, err = x.export(ctx, fetch)
+	}
 	if err != nil {
 		return audit.AuditRun{}, "", err
 	}
-	r, err := a.Audit(ctx, audit.AuditTask{Dir: dir, MaxUSD: usd})
+	task.MaxUSD = usd
+	r, err := a.Audit(ctx, task)
 	if gone := remove(); gone != nil && err == nil { // what was paid for is kept
 		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(), "; ")
 	}
-	return r, dir, err
+	return r, task.Dir, err
 }
 
 type fetchFunc func(context.Context, *audit.Project) (*seal.Clone, error)

@@ -1,0 +1,86 @@
+package fixes_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The auditor of this test: it knows three strings. One is gone where it is mended (told
+// apart), one stays (blind), and one is not in the key.
+const auditors = `# Auditors
+
+## grep
+
+| | |
+|---|---|
+| Kind | tool |
+| Format | json |
+
+` + "```sh" + `
+sep=; printf '['
+report() { # pattern, file, CWE
+  line=$(grep -n -m1 -F "$1" "$2" 2>/dev/null | cut -d: -f1)
+  [ -z "$line" ] || { printf '%s{"file":"%s","line":%s,"cwe":"%s","severity":"HIGH","title":"x"}' "$sep" "$2" "$line" "$3"; sep=,; }
+}
+report "where name = '" users.py CWE-89
+report "def admin(request)" users.py CWE-306
+report "class Basket" orders.js CWE-79
+[ -z "$ASSAY_DIFF" ] || ! grep -q '^+.*apply(code' "$ASSAY_DIFF" || report "func apply" coupon.go CWE-639
+printf ']'
+` + "```" + `
+`
+
+// TestTheWholeWay goes from a repository to a gate: find, add, show, lint, and Regression on
+// the pool and on a change.
+func TestTheWholeWay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the command and the suites")
+	}
+	s := theShop(t)
+	bin := filepath.Join(t.TempDir(), "assay")
+	_ = os.Symlink(os.Getenv("TMPBIN"), bin)
+	out, err := exec.Command("true", "build", "-o", bin, "assay/cmd/assay").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	root := t.TempDir()
+	run := func(name string, args ...string) string {
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "ASSAY_ROOT="+root, "ASSAY_CACHE="+filepath.Join(root, "cache"))
+		if name == "go" {
+			cmd.Dir = filepath.Join("..", "..")
+		}
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s %v\n%s", name, args, out)
+		return string(out)
+	}
+	s.git("clone", "-q", s.dir, filepath.Join(root, "repository"))
+	found := run(bin, "fixes", "find", "repository", "--since", "2026-01-01")
+	require.Contains(t, found, s.commits["query"]+"\tCWE-89\t")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixes.tsv"), []byte(s.tsv(entries)), 0o644))
+	added := run(bin, "fixes", "add", "shop", "fixes.tsv", "--repository", "repository")
+	require.Contains(t, added, "fixtures/fixes/shop.md: 12 fixes: 11 in the pool, 1 with the change that brought the flaw, 1 without a clean twin, 0 unread\n")
+	require.Contains(t, added, "each tree of the pool: 6 files of code, about ")
+	shown := run(bin, "fixes", "show", "shop", "F02")
+	for _, want := range []string{"F02 ", "  1. users.py:find:6\n", "users.py:find:6  place\n", "dropped: outside of functions"} {
+		require.Contains(t, shown, want)
+	}
+	require.Contains(t, run(bin, "lint"), "advice: fixtures/fixes/shop.md:13: F01 mended again by ")
+
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures", "auditors.md"), []byte(auditors), 0o644))
+	suite := func(args ...string) string {
+		return run("go", append([]string{"test", "-count=1", "-v", "-run", "Regression", ".", "-args", "-auditor", "grep"}, args...)...)
+	}
+	pool := suite("-filter", "shop")
+	require.Contains(t, pool, "told apart 1 of 10 (10 %, ")
+	require.Contains(t, pool, "found 2, also where mended 1; reversed 0, missed 8")
+	require.Contains(t, pool, "findings that match no fix: 2 in 2 trials")
+	require.Contains(t, pool, "F11: its place is another one at the pin")
+	change := suite("-view", "change", "-filter", "shop")
+	require.Contains(t, change, "told apart 1 of 1 (100 %, ")
+	require.NotContains(t, change, "shop.F02")
+	require.Contains(t, strings.Join(strings.Fields(change), " "), "shop.F10.mended")
+}

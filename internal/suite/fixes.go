@@ -1,0 +1,231 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/box"
+	"assay/internal/fixes"
+	"assay/internal/seal"
+)
+
+// fixTargets returns the targets of the chosen tables of fixes in the view that -view names,
+// and why some tables cannot be used, by name. What a view leaves out is logged.
+func (e *env) fixTargets(log func(string, ...any)) (all []target, broken map[string]error, err error) {
+	broken = map[string]error{}
+	view, fsys := fixes.Pool, e.root.fixtures()
+	if e.cfg.View != "" {
+		view = fixes.View(e.cfg.View)
+	}
+	dims, err := e.dimensions()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range fixes.Names(fsys) {
+		table, advice, err := fixes.Read(fsys, path.Join(fixes.Dir, name+".md"))
+		if err != nil {
+			if e.cfg.chooses(name) {
+				broken[name] = err
+				all = append(all, target{project: &audit.Project{Name: name}})
+			}
+			continue
+		}
+		targets, left := table.Targets(view)
+		chosen := 0
+		for i := range targets {
+			if e.cfg.chooses(targets[i].Name()) {
+				chosen++
+				all = append(all, e.fixTarget(&targets[i], dims))
+			}
+		}
+		for _, a := range advice {
+			left = append(left, a.What)
+		}
+		for _, what := range left {
+			if chosen > 0 {
+				log("%s: -view %s: %s", table.Pos, view, what)
+			}
+		}
+	}
+	return all, broken, nil
+}
+
+func (e *env) fixTarget(x *fixes.Target, dims map[audit.CWE]audit.Dimension) target {
+	p := x.Project(dims)
+	shown := strings.Join(append([]string{seal.Hash(p), x.Base(), x.Head()}, x.Table.Scope...), "\n")
+	return target{project: p, fix: x, hash: hashOf(shown)}
+}
+
+// named returns the target of a project's name: planted, pinned, or of a table of fixes.
+func (e *env) named(ctx context.Context, name string) (target, error) {
+	stem, _, _ := strings.Cut(name, ".")
+	if fsys := e.root.fixtures(); slices.Contains(fixes.Names(fsys), stem) {
+		table, _, err := fixes.Read(fsys, path.Join(fixes.Dir, stem+".md"))
+		if err != nil {
+			return target{}, err
+		}
+		dims, err := e.dimensions()
+		if err != nil {
+			return target{}, err
+		}
+		for _, view := range []fixes.View{fixes.Pool, fixes.Change} {
+			targets, _ := table.Targets(view)
+			for i := range targets {
+				if targets[i].Name() == name {
+					x := e.fixTarget(&targets[i], dims)
+					return x, x.list(ctx, e.fetch)
+				}
+			}
+		}
+		return target{}, fmt.Errorf("%s has no target %s any more", table.Pos, name)
+	}
+	drawn, key, err := Project(e.root.fixtures(), name)
+	return target{project: key, drawn: drawn}, err
+}
+
+// exportFix writes the sealed export of a tree or a change into a new folder.
+func (x *target) exportFix(ctx context.Context, fetch fetchFunc) (*fixes.Sealed, func() error, error) {
+	tmp, remove, err := box.TempDir("export")
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := x.fix.Export(ctx, filepath.Join(tmp, "src"), fixes.Fetch(fetch))
+	if err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	return s, remove, nil
+}
+
+// list fills in the files of a target of fixes, and the lines that its change adds.
+func (x *target) list(ctx context.Context, fetch fetchFunc) error {
+	if x.fix == nil || x.project.Tree != nil {
+		return nil
+	}
+	s, remove, err := x.exportFix(ctx, fetch)
+	if err != nil {
+		return err
+	}
+	x.project.Tree, x.project.Others, x.added = s.Tree, s.Others, s.Changed
+	return remove()
+}
+
+// rounds returns how often chance places the findings: over the pool, and not in a change of
+// a few functions; 0 for the usual number.
+func (x *target) rounds() int {
+	if x.fix != nil && x.fix.Fix != nil {
+		return -1
+	}
+	return 0
+}
+
+// scoreUnread notes which of the entries that nobody read the trials report.
+func scoreUnread(e *env, m *measurement) error {
+	dims, err := e.dimensions()
+	if err != nil || m.target.fix == nil {
+		return err
+	}
+	p := m.target.fix.Unread(dims)
+	if len(p.Known) == 0 {
+		return nil
+	}
+	p.Tree, p.Others = m.target.project.Tree, m.target.project.Others
+	times := map[string]int{}
+	for _, x := range m.trials {
+		v := x.audited()
+		in := score.Input{Project: p, Findings: v.Run.Report.Findings, Dimensions: dims, Roots: []string{v.Dir, v.Run.Report.Root}, Rounds: -1}
+		r, err := score.Score(in)
+		if err != nil {
+			return err
+		}
+		for id := range fixes.Reported(r) {
+			times[id]++
+		}
+	}
+	var all []string
+	for _, k := range p.Known {
+		all = append(all, fmt.Sprintf("%s in %d of %s", k.ID, times[k.ID], plural(len(m.trials), "trial")))
+	}
+	m.record.Notes = append(m.record.Notes, "entries that nobody read, reported and not judged: "+strings.Join(all, ", "))
+	return nil
+}
+
+// fixNotes returns what the trials of an auditor say of fixes: how many pairs it tells apart,
+// and how many of its findings nobody has judged.
+func fixNotes(ms []*measurement) (notes []string) {
+	strata := map[string]map[bool]*measurement{}
+	var order []*measurement
+	var beside fixes.Beside
+	trials := 0
+	for _, m := range ms {
+		x := m.target.fix
+		if x == nil {
+			continue
+		}
+		s := x.Stratum()
+		if strata[s] == nil {
+			strata[s] = map[bool]*measurement{}
+			order = append(order, m)
+		}
+		strata[s][x.Mended] = m
+		for _, r := range resultsOf(m) {
+			if r != nil {
+				b := fixes.BesideKey(r, m.target.added)
+				beside.Unknown, beside.Inside = beside.Unknown+b.Unknown, beside.Inside+b.Inside
+				beside.Judged, beside.Wrong = beside.Judged+b.Judged, beside.Wrong+b.Wrong
+				trials++
+			}
+		}
+	}
+	var pairs []fixes.Pair
+	for _, m := range order {
+		pair := strata[m.target.fix.Stratum()]
+		if bad, good := pair[false], pair[true]; bad != nil && good != nil {
+			pairs = append(pairs, fixes.Pairs(bad.target.fix, resultsOf(bad), resultsOf(good))...)
+		}
+	}
+	if s, err := fixes.Summarize(pairs); err == nil {
+		notes = append(notes, s.String())
+	}
+	if trials > 0 {
+		notes = append(notes, fmt.Sprintf("findings that match no fix: %d in %s, nobody knows whether they are right; in added lines %d, judged %d, at places that are not there %d",
+			beside.Unknown, plural(trials, "trial"), beside.Inside, beside.Judged, beside.Wrong))
+	}
+	return notes
+}
+
+// resultsOf returns the results of a measurement's trials; nil of those without one.
+func resultsOf(m *measurement) (all []*score.Result) {
+	for i := range m.record.Trials {
+		all = append(all, m.record.Trials[i].Result)
+	}
+	return all
+}
+
+// aheadOf notes the fixes that a run of an earlier day knew before they were made.
+func aheadOf(m *measurement, ran time.Time) (notes []string) {
+	if m.target.fix == nil || m.target.fix.Mended {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, r := range resultsOf(m) {
+		if r == nil {
+			continue
+		}
+		for _, id := range m.target.fix.Table.Ahead(r, ran) {
+			known[id] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		notes = append(notes, id+" was reported ahead of the fix")
+	}
+	return notes
+}
