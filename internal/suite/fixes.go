@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/audit"
@@ -17,6 +18,20 @@ import (
 	"assay/internal/fixes"
 	"assay/internal/seal"
 )
+
+// A shownFix is a target of a table of fixes. Its files are known after the first export.
+type shownFix struct {
+	fixes.Target
+	once  sync.Once
+	added map[string][]audit.Range // lines that the change adds, by file
+}
+
+// show fills in the files of the target and the lines that its change adds.
+func (x *target) show(s *fixes.Sealed) {
+	x.fix.once.Do(func() {
+		x.project.Tree, x.project.Others, x.fix.added = s.Tree, s.Others, s.Changed
+	})
+}
 
 // fixTargets returns the targets of the chosen tables of fixes in the view that -view names,
 // and why some tables cannot be used, by name. What a view leaves out is logged.
@@ -62,7 +77,7 @@ func (e *env) fixTargets(log func(string, ...any)) (all []target, broken map[str
 func (e *env) fixTarget(x *fixes.Target, dims map[audit.CWE]audit.Dimension) target {
 	p := x.Project(dims)
 	shown := strings.Join(append([]string{seal.Hash(p), x.Base(), x.Head()}, x.Table.Scope...), "\n")
-	return target{project: p, fix: x, hash: hashOf(shown)}
+	return target{project: p, fix: &shownFix{Target: *x}, hash: hashOf(shown)}
 }
 
 // named returns the target of a project's name: planted, pinned, or of a table of fixes.
@@ -105,17 +120,20 @@ func (x *target) exportFix(ctx context.Context, fetch fetchFunc) (*fixes.Sealed,
 	return s, remove, nil
 }
 
-// list fills in the files of a target of fixes, and the lines that its change adds.
-func (x *target) list(ctx context.Context, fetch fetchFunc) error {
-	if x.fix == nil || x.project.Tree != nil {
+// list exports a target of fixes where no audit did so in this run.
+func (x *target) list(ctx context.Context, fetch fetchFunc) (err error) {
+	if x.fix == nil {
 		return nil
 	}
-	s, remove, err := x.exportFix(ctx, fetch)
-	if err != nil {
-		return err
-	}
-	x.project.Tree, x.project.Others, x.added = s.Tree, s.Others, s.Changed
-	return remove()
+	x.fix.once.Do(func() {
+		var s *fixes.Sealed
+		var remove func() error
+		if s, remove, err = x.exportFix(ctx, fetch); err == nil {
+			x.project.Tree, x.project.Others, x.fix.added = s.Tree, s.Others, s.Changed
+			err = remove()
+		}
+	})
+	return err
 }
 
 // rounds returns how often chance places the findings: over the pool, and not in a change of
@@ -164,7 +182,7 @@ func fixNotes(ms []*measurement) (notes []string) {
 	strata := map[string]map[bool]*measurement{}
 	var order []*measurement
 	var beside fixes.Beside
-	trials := 0
+	trials, changes := 0, false
 	for _, m := range ms {
 		x := m.target.fix
 		if x == nil {
@@ -176,9 +194,10 @@ func fixNotes(ms []*measurement) (notes []string) {
 			order = append(order, m)
 		}
 		strata[s][x.Mended] = m
+		changes = changes || x.Fix != nil
 		for _, r := range resultsOf(m) {
 			if r != nil {
-				b := fixes.BesideKey(r, m.target.added)
+				b := fixes.BesideKey(r, m.target.fix.added)
 				beside.Unknown, beside.Inside = beside.Unknown+b.Unknown, beside.Inside+b.Inside
 				beside.Judged, beside.Wrong = beside.Judged+b.Judged, beside.Wrong+b.Wrong
 				trials++
@@ -189,15 +208,18 @@ func fixNotes(ms []*measurement) (notes []string) {
 	for _, m := range order {
 		pair := strata[m.target.fix.Stratum()]
 		if bad, good := pair[false], pair[true]; bad != nil && good != nil {
-			pairs = append(pairs, fixes.Pairs(bad.target.fix, resultsOf(bad), resultsOf(good))...)
+			pairs = append(pairs, fixes.Pairs(&bad.target.fix.Target, resultsOf(bad), resultsOf(good))...)
 		}
 	}
 	if s, err := fixes.Summarize(pairs); err == nil {
 		notes = append(notes, s.String())
 	}
 	if trials > 0 {
-		notes = append(notes, fmt.Sprintf("findings that match no fix: %d in %s, nobody knows whether they are right; in added lines %d, judged %d, at places that are not there %d",
-			beside.Unknown, plural(trials, "trial"), beside.Inside, beside.Judged, beside.Wrong))
+		note := fmt.Sprintf("findings that match no fix: %d in %s, nobody knows whether they are right", beside.Unknown, plural(trials, "trial"))
+		if changes {
+			note += fmt.Sprintf("; in added lines %d", beside.Inside)
+		}
+		notes = append(notes, fmt.Sprintf("%s; judged %d, at places that are not there %d", note, beside.Judged, beside.Wrong))
 	}
 	return notes
 }

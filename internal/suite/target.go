@@ -23,13 +23,12 @@ import (
 // A target is what a leaf measures on: a project, the smoke class or a case.
 type target struct {
 	project *audit.Project
-	drawn   *planted.Target          // of a planted project or area; else nil
-	class   fs.FS                    // of Smoke; else nil
-	fix     *fixes.Target            // of a table of fixes; else nil
-	added   map[string][]audit.Range // lines that the change of fix adds, by file
-	hash    string                   // of the source that is shown
-	subject *audit.Case              // of Bench; else nil
-	spec    *audit.Spec              // of subject
+	drawn   *planted.Target // of a planted project or area; else nil
+	class   fs.FS           // of Smoke; else nil
+	fix     *shownFix       // of a table of fixes; else nil
+	hash    string          // of the source that is shown
+	subject *audit.Case     // of Bench; else nil
+	spec    *audit.Spec     // of subject
 }
 
 // pos returns where the target is described.
@@ -67,6 +66,7 @@ func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64, fetch 
 		var s *fixes.Sealed
 		if s, remove, err = x.exportFix(ctx, fetch); err == nil {
 			task = s.Task
+			x.show(s)
 		}
 	} else {
 		task.Dir, remove, err = x.export(ctx, fetch)
