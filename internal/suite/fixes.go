@@ -23,6 +23,7 @@ import (
 type shownFix struct {
 	fixes.Target
 	once  sync.Once
+	err   error
 	added map[string][]audit.Range // lines that the change adds, by file
 }
 
@@ -121,19 +122,19 @@ func (x *target) exportFix(ctx context.Context, fetch fetchFunc) (*fixes.Sealed,
 }
 
 // list exports a target of fixes where no audit did so in this run.
-func (x *target) list(ctx context.Context, fetch fetchFunc) (err error) {
+func (x *target) list(ctx context.Context, fetch fetchFunc) error {
 	if x.fix == nil {
 		return nil
 	}
 	x.fix.once.Do(func() {
-		var s *fixes.Sealed
-		var remove func() error
-		if s, remove, err = x.exportFix(ctx, fetch); err == nil {
+		s, remove, err := x.exportFix(ctx, fetch)
+		if err == nil {
 			x.project.Tree, x.project.Others, x.fix.added = s.Tree, s.Others, s.Changed
 			err = remove()
 		}
+		x.fix.err = err
 	})
-	return err
+	return x.fix.err
 }
 
 // rounds returns how often chance places the findings: over the pool, and not in a change of
