@@ -5,14 +5,14 @@ import (
 	"assay/internal/record"
 )
 
-// Plan returns what the projects of a root that filter chooses would cost an auditor, and
-// which drops they would find, from the trials of its baseline.
-func Plan(root, auditor, filter string, concurrency int) (score.Plan, error) {
-	e, err := checkout(root, Config{Filter: filter})
+// Plan returns what the projects of a root that filter and view choose would cost an auditor,
+// and which drops they would find, from the trials of its baseline.
+func Plan(root, auditor, filter, view string, concurrency int) (score.Plan, error) {
+	e, err := checkout(root, Config{Filter: filter, View: view})
 	if err != nil {
 		return score.Plan{}, err
 	}
-	targets, broken, err := e.targets()
+	targets, broken, err := e.targets(func(string, ...any) {})
 	if err != nil {
 		return score.Plan{}, err
 	}
