@@ -103,7 +103,7 @@ func TestNoSuchProjectIsSaid(t *testing.T) {
 	for _, args := range [][]string{{"new", "project", "NOPE", "--again"}, {"fetch", "NOPE"}, {"fetch", "NOPE", "--functions"}, {"import", "NOPE", "key.csv"}, {"triage", "NOPE"}} {
 		_, errs, status := s.run("", args...)
 		require.Equal(t, 1, status, args)
-		require.Contains(t, errs, `there is no project "NOPE" below fixtures/projects`, args)
+		require.Contains(t, errs, `there is no project "NOPE" in fixtures/projects or fixtures/planted`, args)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestLintReadsWhatIsNamed(t *testing.T) {
 	require.Regexp(t, `^tests: applications \d+, cases \d+\n$`, out)
 	out, err = lint("../..", "fixtures/projects", "tests/boxoffice/edit-event-01-good.md")
 	require.NoError(t, err)
-	require.Regexp(t, `(?s)^dataease: .*\ntests/boxoffice: `, out)
+	require.Regexp(t, `(?s)^damn-vulnerable-graphql-application: .*\ntests/boxoffice: `, out)
 	_, err = lint("../..", "tests/boxoffice/nope-01-good.md")
 	require.ErrorContains(t, err, "tests/boxoffice/nope-01-good.md: cannot be read")
 

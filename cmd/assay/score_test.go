@@ -46,7 +46,7 @@ func TestScoreReports(t *testing.T) {
 	require.Contains(t, out, "points", "the row says how far recall moved, or a reason does")
 	out, err = run(suite.ScoreReports{Reports: records})
 	require.ErrorContains(t, err, "FAIL")
-	require.Contains(t, out, "as it was: FAIL")
+	require.Contains(t, out, "unchanged: FAIL")
 
 	for _, c := range []struct{ project, file, want string }{
 		{"vampi", write("bad.json", "{\"results\": [\n{"), "bad.json:2: the report is truncated"},

@@ -33,7 +33,7 @@ func TestTrigger(t *testing.T) {
 	out, why, err := ask(t, "README.md\naudit/score/match.go\n", root)
 	require.NoError(t, err)
 	require.Equal(t, "full\n", out)
-	require.Regexp(t, `^fixtures/triggers\.md:\d+: audit/score/\*\* needs full: .* \(audit/score/match\.go\)\n$`, why)
+	require.Regexp(t, `^fixtures/triggers\.md:\d+: audit/\*\* needs full: .* \(audit/score/match\.go\)\n$`, why)
 
 	out, why, err = ask(t, "README.md\ncmd/assay/main.go\n", root, "-explain", "-exit-code")
 	require.Equal(t, status(10), err)

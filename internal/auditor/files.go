@@ -111,7 +111,7 @@ func addPattern(found map[string][]byte, entry audit.AuditorEntry, pattern strin
 }
 
 // Parts returns what an auditor of a section consists of, by name: the SHA-256 of each of
-// its files, its command line, version, model, formats and limits, and the values of the
+// its files and of those that its command line names by an absolute path, its command line, version, model, formats and limits, and the values of the
 // variables that it is given and that are no secrets. Two runs with equal parts ran the
 // same auditor.
 func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) {
@@ -129,6 +129,11 @@ func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) 
 	}
 	for name, content := range files {
 		parts[name] = sumOf(content)
+	}
+	for _, word := range wordForm.FindAllString(entry.Command, -1) {
+		if content, err := os.ReadFile(word); err == nil && path.IsAbs(word) {
+			parts[path.Base(word)] = sumOf(content)
+		}
 	}
 	for _, name := range entry.Variables() {
 		value := os.Getenv(name)

@@ -47,7 +47,7 @@ func TestABaselineIsAListOfTrials(t *testing.T) {
 
 	_, err = WriteBaseline(dir, rec("two", 0.3, 0.3), false)
 	require.ErrorIs(t, err, ErrOther)
-	require.ErrorContains(t, err, "the auditor's prompt changed: two, and was one")
+	require.ErrorContains(t, err, "--accept moves it to this one (prompt)")
 	b, err = WriteBaseline(dir, rec("two", 0.3, 0.3), true)
 	require.NoError(t, err)
 	require.Len(t, b.Trials, 2)

@@ -341,7 +341,7 @@ func TestFetchesOfOneProject(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	e := &env{root: &root{}}
+	e := newEnv(Config{}, &root{})
 	failed := make(chan error, 8)
 	for range cap(failed) {
 		go func() {

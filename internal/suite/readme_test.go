@@ -113,31 +113,6 @@ func (f figures) table(head, end string) string {
 	return out
 }
 
-// TestModuleEstimatesAreTold: README.md and docs/module-reviews.md say what -budget 0
-// says of all modules.
-func TestModuleEstimatesAreTold(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it draws every module three times")
-	}
-	t.Setenv("ASSAY_ROOT", "")
-	t.Setenv("OPENROUTER_API_KEY", "never-sent")
-	t.Setenv("ANTHROPIC_API_KEY", "never-sent")
-	readme, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
-	page, err := os.ReadFile("../../docs/module-reviews.md")
-	require.NoError(t, err)
-	told := regexp.MustCompile(`about (\$\d+\.\d+), at most (\$\d+\.\d+)`)
-	for _, model := range []string{"gpt-5-mini", "claude-haiku-4.5", "claude-sonnet-5"} {
-		flags := flag.NewFlagSet("test", flag.ContinueOnError)
-		s := New(Options{Flags: flags, Shipped: os.DirFS("../.."), Out: t.TempDir()})
-		require.NoError(t, flags.Parse([]string{"-tier", "module", "-budget", "0", "-model", model}))
-		m := told.FindStringSubmatch(strings.Join(play(t, "TestBench", s.Bench).logs, "\n"))
-		require.NotNil(t, m, model)
-		require.Contains(t, string(page), fmt.Sprintf("| %s | %s | %s |", model, m[1], m[2]))
-		require.Regexp(t, regexp.QuoteMeta(model)+`\s+for\s+(about\s+)?`+regexp.QuoteMeta(m[1]), string(readme))
-	}
-}
-
 // TestPagesAreShortAndLinked: a page of docs/ has at most two screens of fifty lines,
 // README.md two and what it prints, none is wider than a screen but for tables and
 // commands, and each link leads to a file and a heading that is there.
