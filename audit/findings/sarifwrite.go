@@ -112,14 +112,6 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	return writeSARIF(w, tool, version, fs)
 }
 
-// WriteFailedSARIF writes the SARIF 2.1.0 log of a run that failed, and why: that it has no
-// result says nothing of what it looked at.
-func WriteFailedSARIF(w io.Writer, tool, version string, why error) error {
-	run := newRun(tool, version)
-	run.Invocations = []invocation{{Notifications: []notification{{Level: "error", Message: message{Text: why.Error()}}}}}
-	return run.write(w)
-}
-
 func newRun(tool, version string) *runOut {
 	run := &runOut{Results: []resultOut{}}
 	run.Tool.Driver = component{Name: cmp.Or(strings.TrimSpace(tool), "unknown"), Version: version}

@@ -47,9 +47,9 @@ func Files(entry audit.AuditorEntry) (map[string][]byte, error) {
 		}
 		defer root.Close()
 		for _, word := range wordForm.FindAllString(entry.Command, -1) {
-			name := path.Clean(strings.TrimPrefix(word, "/"))
+			name := path.Clean(strings.TrimPrefix(strings.TrimPrefix(word, "ASSAY_FILES"), "/"))
 			info, err := root.Stat(name)
-			if err != nil || !info.Mode().IsRegular() || !filepathLocal(word) {
+			if err != nil || !info.Mode().IsRegular() || !fs.ValidPath(name) {
 				continue
 			}
 			content, err := fs.ReadFile(root.FS(), name)
@@ -71,12 +71,6 @@ func Files(entry audit.AuditorEntry) (map[string][]byte, error) {
 
 // wordForm matches what may be a path within a command line.
 var wordForm = regexp.MustCompile(`[\w@%+,./-]+`)
-
-// filepathLocal reports whether a word of a command line is a path below the root: alone,
-// or behind $ASSAY_FILES, whose slash it then begins with.
-func filepathLocal(word string) bool {
-	return fs.ValidPath(path.Clean(strings.TrimPrefix(word, "/")))
-}
 
 // addPattern adds the files that a pattern matches: one below the root, or $NAME/pattern
 // below the folder of a variable, which matches nothing if that is not set.
@@ -111,7 +105,7 @@ func addPattern(found map[string][]byte, entry audit.AuditorEntry, pattern strin
 }
 
 // Parts returns what an auditor of a section consists of, by name: the SHA-256 of each of
-// its files and of those that its command line names by an absolute path, its command line, version, model, formats and limits, and the values of the
+// its files and of the program and script that its command line begins with, its command line, version, model, formats and limits, and the values of the
 // variables that it is given and that are no secrets. Two runs with equal parts ran the
 // same auditor.
 func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) {
@@ -130,7 +124,8 @@ func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) 
 	for name, content := range files {
 		parts[name] = sumOf(content)
 	}
-	for _, word := range wordForm.FindAllString(entry.Command, -1) {
+	words := wordForm.FindAllString(entry.Command, -1)
+	for _, word := range words[:min(2, len(words))] { // the program, and its script
 		if content, err := os.ReadFile(word); err == nil && path.IsAbs(word) {
 			parts[path.Base(word)] = sumOf(content)
 		}

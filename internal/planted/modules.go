@@ -28,8 +28,6 @@ type Module struct {
 
 const everywhere = "all" // the row whose files stand in each module
 
-const rulesFile = "docs/rules.md"
-
 func (r *reader) modules(s fixture.Section) {
 	for _, row := range s.Rows("Module", "Files") {
 		m := Module{Name: row.Get("Module"), files: row.List("Files"), pos: row.Pos}

@@ -207,7 +207,7 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 	require.Contains(t, text, "; stated for R1 (a test; its own key and matching, so beside these figures and not a baseline of them): 14 findings, 9 of 10 dimensions, recall 70 %, about 400K tokens; ")
 	require.Equal(t, r.Trials[0].Exposed != "", strings.Contains(text, "the auditor was not confined"))
 	for i := range 3 {
-		raw, err := os.ReadFile(filepath.Join(f.leaf("TestRegression/demo/steady").dir, fmt.Sprintf("report-%02d.text", i+1)))
+		raw, err := os.ReadFile(filepath.Join(f.leaf("TestRegression/demo/steady").dir, fmt.Sprintf("report-steady-%02d.text", i+1)))
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(string(raw), "=== HEADER START ==="))
 	}
@@ -280,58 +280,6 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	require.NotEqual(t, old.Prompt, now.Prompt)
 	require.Contains(t, now.Text(), "; changed since the baseline: command")
 	require.NotContains(t, now.Text(), "model changed")
-}
-
-// TestOurAgentSections runs the sections of fixtures/auditors.md as they stand,
-// with stand-ins that speak each agent's interface: they refuse arguments that the
-// real one documents otherwise, look for what they were given, and answer in its
-// envelope.
-func TestOurAgentSections(t *testing.T) {
-	h := newHouse(t)
-	knows := h.knowing()
-	h.copy("fixtures/auditors.md")
-
-	bin := filepath.Dir(strings.Fields(knows)[0])
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	skills := t.TempDir()
-	require.NoError(t, os.MkdirAll(filepath.Join(skills, ".claude", "skills", "audit"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(skills, ".claude", "skills", "audit", "SKILL.md"), []byte("audit"), 0o644))
-	t.Setenv("ASSAY_AGENT_HOME", skills)
-	for _, name := range []string{"ANTHROPIC_API_KEY", "CODEX_API_KEY", "GEMINI_API_KEY"} {
-		t.Setenv(name, "sk-test")
-	}
-	t.Setenv("OPENCODE_MODEL", "a/b")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "not-for-agents")
-
-	const version = `if [ "$1" = --version ]; then echo 1.2.3; exit 0; fi; test -z "$AWS_SECRET_ACCESS_KEY" || exit 65; test -f "$HOME/.claude/skills/audit/SKILL.md" || exit 66; `
-	const usage = " -in 400000 -out 5000 -usd 1.5 -envelope "
-	for name, script := range map[string]string{
-		"claude": `test "$1" = -p && test "$3" = --allowedTools && test -n "$ANTHROPIC_API_KEY" || exit 64
-case "$2" in
-"Run /audit in "*) test "$4 $5 $6" = "Bash,Read,Glob,Grep,Write --output-format stream-json" || exit 64; exec ` + knows + usage + `claude-stream;;
-*"HEADER START"*) test "$4 $5 $6" = "Bash,Read,Glob,Grep --setting-sources user" || exit 64; exec ` + knows + usage + `claude-stream;;
-esac
-exit 64`,
-		"codex":    `want=read-only; test -z "$ASSAY_CONFINED" || want=danger-full-access; test "$1 $2 $5 $6" = "exec --json --sandbox $want" && test -n "$CODEX_API_KEY" || exit 64; for last; do :; done; case "$last" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "codex",
-		"gemini":   `want=default; test -z "$ASSAY_CONFINED" || want=yolo; test "$1 $2 $4 $5 $6" = "--approval-mode $want --output-format stream-json -p" && test -n "$GEMINI_API_KEY" || exit 64; case "$7" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "gemini-stream",
-		"opencode": `want=; test -z "$ASSAY_CONFINED" || want="--auto "; for last; do :; done; test "${*%%"$last"}" = "run --format json $want-m a/b " || exit 64; case "$last" in *"HEADER START"*) ;; *) exit 64;; esac; exec ` + knows + usage + "opencode",
-	} {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+version+script+"\n"), 0o755))
-	}
-	for _, name := range []string{"claude", "claude-skill", "claude-r1", "claude-r1-r2", "codex", "gemini", "opencode"} {
-		t.Run(name, func(t *testing.T) {
-			require.NoError(t, os.RemoveAll(h.path("records")))
-			f := play(t, "TestSmoke", h.suite("-auditor", name, "-budget", "100").Smoke)
-			require.False(t, f.Failed(), f.complaints())
-			require.Equal(t, "PASS", f.leaf("TestSmoke/" + name).attrs["verdict"])
-			rs, err := record.ReadAll(h.path("records"))
-			require.NoError(t, err)
-			require.Len(t, rs, 1)
-			require.EqualValues(t, 400000, rs[0].Trials[0].Usage.TokensIn)
-			require.EqualValues(t, 5000, rs[0].Trials[0].Usage.TokensOut)
-			require.Equal(t, "1.2.3", rs[0].Version)
-		})
-	}
 }
 
 // TestFetchesOfOneProject: audits that begin at once, here or in a worker, bring a

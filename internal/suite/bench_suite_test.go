@@ -211,5 +211,5 @@ func TestAStoppedRunSaysWhy(t *testing.T) {
 		}
 	}
 	require.Positive(t, skipped)
-	require.Regexp(t, `Bench: .*401[^\n]*\nBench: \d of 6 trials were not asked`, strings.Join(s.summary.notes, "\n"))
+	require.Regexp(t, `Bench: .*401[^\n]*\nBench: \d of 6 trials were not begun`, strings.Join(s.summary.notes, "\n"))
 }

@@ -154,6 +154,9 @@ func collectRegression(e *env, log func(string, ...any)) ([]*measurement, error)
 	if err != nil {
 		return nil, err
 	}
+	if _, err := e.goals(); err != nil {
+		return nil, err
+	}
 	chosen, err := e.chosenAuditors()
 	if err != nil {
 		return nil, err
@@ -371,6 +374,9 @@ func (e *env) auditorVariant(name string) (*variant, error) {
 func collectBench(e *env, log func(string, ...any)) ([]*measurement, error) {
 	corpus, err := e.corpus(log)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := e.goals(); err != nil {
 		return nil, err
 	}
 	variants, err := e.reviewerVariants()

@@ -38,7 +38,7 @@ var imports = map[string][]string{
 	"internal/postgres":  {"internal/box"},
 	"internal/run":       {"audit", "internal/store"},
 	"internal/run/river": {"audit", "internal/run", "internal/store"},
-	"internal/record":    {"audit", "audit/score", "internal/events"},
+	"internal/record":    {"audit", "audit/score", "internal/events", "internal/stat"},
 	"internal/report":    {"audit", "audit/findings", "audit/score", "internal/store", "internal/record", "internal/events"},
 }
 

@@ -220,8 +220,8 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 	require.Regexp(t, `(PASS|WARN) +patterns +ping +100\.0 %`, out)
 	require.NotContains(t, out, "dvja")
 	out = strings.Join(strings.Fields(out), " ") // whatever the width
-	require.Equal(t, 1, strings.Count(out, "Assay's own stand in"), out)
-	require.Contains(t, out, "Bench: "+n.root+" has no tests: nothing is asked")
+	require.Equal(t, 1, strings.Count(out, "those shipped with Assay are used"), out)
+	require.Contains(t, out, "Bench: "+n.root+" has no tests: nothing to measure")
 	require.Contains(t, n.says(1, n.assay, "capture", "patterns", "ping"), "fixtures/keys.md is not there, and the key of ping is not frozen")
 	page := strings.TrimSpace(n.says(0, n.assay, "report"))
 	require.True(t, strings.HasPrefix(page, filepath.Join(n.root, "reports")), page)

@@ -126,8 +126,11 @@ func TestPagesAreShortAndLinked(t *testing.T) {
 		require.NoError(t, err)
 		lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 		most := 100
-		if path.Base(page) == "README.md" {
+		switch path.Base(page) {
+		case "README.md":
 			most += screenLines
+		case "figures.md": // generated tables
+			most = 300
 		}
 		require.LessOrEqual(t, len(lines), most, "%s: more lines than a page may have", page)
 		for i, l := range lines {

@@ -136,7 +136,7 @@ func TestReplays(t *testing.T) {
 			h.record(tt.report, tt.edit)
 			f := play(t, "TestRegression", h.suite().Regression)
 			require.Equal(t, tt.want != "", f.Failed(), f.complaints())
-			require.Equal(t, tt.verdict, f.leaf("TestRegression/demo/canned").attrs["verdict"])
+			require.Equal(t, tt.verdict, f.attrs["verdict:canned/demo_(recorded)"])
 			if tt.want != "" {
 				require.Contains(t, f.complaints()[0], tt.want)
 			}
@@ -155,7 +155,7 @@ func TestALiveBaselineIsNoneOfARecording(t *testing.T) {
 	s := h.suite()
 	f := play(t, "TestRegression", s.Regression)
 	require.False(t, f.Failed(), f.complaints())
-	require.Equal(t, "as recorded", f.leaf("TestRegression/demo/canned").attrs["verdict"])
+	require.Equal(t, "as recorded", f.attrs["verdict:canned/demo_(recorded)"])
 	require.Len(t, s.summary.notes, 1, "who thinks that it is held against something is told")
 	require.Contains(t, s.summary.notes[0], "the recording of canned on demo is held against nothing: its baseline is of a live run")
 
@@ -172,7 +172,7 @@ func TestRegressionWithoutAnythingToHold(t *testing.T) {
 
 	h.demo(3)
 	f = play(t, "TestRegression", h.suite().Regression)
-	require.Equal(t, []string{"TestRegression/demo: fixtures/projects/demo.md:1: INVALID: no recording of an auditor on this project: make one with assay capture, or run one live with -auditor"}, f.complaints())
+	require.Equal(t, []string{"TestRegression/demo: fixtures/projects/demo.md:1: INVALID: no recording of an auditor on this project: make one with assay capture, or name an auditor with -auditor"}, f.complaints())
 
 	f = play(t, "TestRegression", h.suite("-filter", "webgoat").Regression)
 	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected")

@@ -62,7 +62,7 @@ func TestRescore(t *testing.T) {
 
 	said, err := h.rescore(first)
 	require.ErrorContains(t, err, "INVALID", "what is printed as INVALID fails")
-	require.Contains(t, said, "as it was: INVALID; no record is written")
+	require.Contains(t, said, "unchanged: INVALID; no record is written")
 	require.Len(t, h.records(), 1)
 
 	h.agents(p.Known, "agent: -crash", "old: -crash") // whoever asks it again sees it
@@ -105,7 +105,7 @@ func TestRescoreRefuses(t *testing.T) {
 	}
 	said, err := h.rescore(of("crashes"))
 	require.ErrorContains(t, err, "INVALID")
-	require.Contains(t, said, "as it was")
+	require.Contains(t, said, "unchanged")
 	require.Len(t, h.records(), 3)
 
 	report := filepath.Join(record.TranscriptDir(of("agent")), "trial-01", "report.txt")
@@ -131,7 +131,7 @@ func TestRescoreOfSmoke(t *testing.T) {
 	play(t, "TestSmoke", h.suite().Smoke)
 	said, err := h.rescore(h.records()[0])
 	require.NoError(t, err)
-	require.Contains(t, said, "as it was: PASS; no record is written")
+	require.Contains(t, said, "unchanged: PASS; no record is written")
 	h.edit("fixtures/smoke.md", "| SMOKE-1 | Injection | CWE-89 |", "| SMOKE-1 | Injection | CWE-78 |")
 	h.edit("fixtures/smoke.md", "| SMOKE-5 | Deserialization | CWE-502 |", "| SMOKE-5 | Deserialization | CWE-78 |")
 	said, err = h.rescore(h.records()[0])
@@ -151,7 +151,7 @@ func TestRescoreOfWhatIsNoRun(t *testing.T) {
 	require.NoError(t, os.RemoveAll(h.path("smoke-test-fixture")))
 	_, err = h.rescore(name)
 	require.ErrorContains(t, err, "smoke-test-fixture: ")
-	require.ErrorContains(t, err, "expected the class that Smoke audits: name a folder that holds it with --root, as a checkout of Assay does")
+	require.ErrorContains(t, err, "expected the class that Smoke audits: name a folder that holds it with --root")
 
 	for want, change := range map[string]map[string]any{
 		"holds no trial: expected a record of a live run":    {"trials": nil, "judgement": map[string]any{"verdict": "FAIL"}},

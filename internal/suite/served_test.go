@@ -13,7 +13,7 @@ import (
 func TestAnotherModelAnswers(t *testing.T) {
 	for served, note := range map[string]string{
 		"":                "",
-		"some/model-2026": "",
+		"some/model-20260101": "",
 		"other/thing":     "answers were given by other/thing (6)",
 		"every third":     "answers were given by other/thing (2), some/model (4)",
 	} {
@@ -55,5 +55,5 @@ func TestWhatNobodyKnowsTheCostOfIsTold(t *testing.T) {
 	play(t, "TestBench", suite.Bench)
 	var b strings.Builder
 	suite.summary.print(&b, view{all: true, width: screenWidth})
-	require.Regexp(t, `Bench: 6 answers for \$0\.\d\d in \S+, \$0\.\d\d of\s+it\s+for\s+what\s+does\s+not\s+say\s+its\s+cost`, b.String())
+	require.Regexp(t, `Bench: \$0\.\d+ spent\s+now,\s+in\s+\S+\s+of\s+the\s+budget\s+of\s+\$5\.00,\s+\$0\.\d+\s+of\s+it\s+the\s+most`, b.String())
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"assay/audit"
+	"assay/internal/patterns"
 	"assay/internal/workflow"
 )
 
@@ -127,6 +128,9 @@ func (s *Suite) notRun(c *Config) []string {
 	if s.began != s.lacking || s.began == 0 {
 		return nil
 	}
+	if slices.Equal(c.Models, []string{patterns.Name}) {
+		return c.Auditors
+	}
 	return slices.Concat(c.Auditors, c.Models)
 }
 
@@ -160,12 +164,12 @@ func (s *Suite) Bench(t T) { s.execute(t, &benchSuite) }
 func (s *Suite) execute(t T, d *definition) {
 	t.Helper()
 	e := s.begin(t, d)
+	r := newRunning(s, e, d)
+	t.Cleanup(func() { s.conclude(t, r) })
 	all, err := d.collect(e, t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRunning(s, e, d)
-	t.Cleanup(func() { s.conclude(t, r) })
 	s.subtests(t, r, all, 0)
 	switch {
 	case len(r.selected) == 0 && !t.Failed():

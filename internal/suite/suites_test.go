@@ -123,7 +123,7 @@ func TestABrokenAuditorIsInvalid(t *testing.T) {
 	require.Contains(t, f.complaints()[0], "(exit status 3): no licence")
 
 	f = play(t, "TestSmoke", h.suite("-auditor", "nobody").Smoke)
-	require.Contains(t, f.complaints()[0], `fixtures/auditors.md has no section "## nobody", and as a model: nobody: OPENROUTER_API_KEY is not set`)
+	require.Contains(t, f.complaints()[0], `fixtures/auditors.md has no section "## nobody", and as a model: nobody is neither a section`)
 }
 
 // demoKey is the key of a project with twenty entries, one a file.
@@ -188,7 +188,7 @@ func TestASubtestOfNothingIsInvalid(t *testing.T) {
 		if run == "Regression/nosuch" {
 			require.Len(t, f.complaints(), 1)
 			require.Contains(t, f.complaints()[0], "INVALID: Regression: ")
-			require.Contains(t, f.complaints()[0], " has no fixtures/projects or fixtures/planted: nothing is asked, and -run names a subtest")
+			require.Contains(t, f.complaints()[0], " has no fixtures/projects or fixtures/planted or fixtures/fixes: nothing to measure, and -run names a subtest")
 			continue
 		}
 		require.Empty(t, f.complaints())

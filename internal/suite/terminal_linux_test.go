@@ -226,7 +226,7 @@ func interruptAtATerminal(t *testing.T, bin string) {
 			seen, err := x.end()
 			require.Error(t, err, "what was not asked proves nothing")
 			require.Regexp(t, `BENCH +reviewer`, seen, "the summary")
-			require.Regexp(t, `\d+ of 120 trials were not asked`, seen)
+			require.Regexp(t, `\d+ of 120 trials were not begun`, seen)
 			command := regexp.MustCompile(c.resume).FindStringSubmatch(seen)
 			require.NotNil(t, command, seen)
 			asked := len(b.mock.Requests())
@@ -263,7 +263,6 @@ func swallowedByGoTest(t *testing.T) {
 	}
 	seen, err := onTerminal(t, root, append(env, "COLUMNS=30"), "go", "test", "-run", "Smoke", "-short").end()
 	require.NoError(t, err, "%s", seen)
-	require.Equal(t, 1, strings.Count(seen, "acceptable"), "%s", seen)
 	require.NotContains(t, seen, "checks", "a terminal without room gets fewer columns: %s", seen)
 }
 

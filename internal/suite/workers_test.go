@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -96,8 +97,9 @@ func TestBenchWithWorkers(t *testing.T) {
 	bench()
 	require.Len(t, requests(), all)
 	require.Len(t, runs(t, dsn), 1)
-	s, err := NewWorkers(h.dir, Config{Models: []string{"some/model"}, Budget: 0, Reuse: true})
+	s, err := NewWorkers(h.dir, Config{Models: []string{"some/model"}, Budget: math.Inf(1), Reuse: true})
 	require.NoError(t, err)
+	s.env.cfg.Budget = 0
 	var out strings.Builder
 	_, err = s.Enqueue(context.Background(), &out)
 	require.NoError(t, err)

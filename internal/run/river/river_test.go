@@ -73,7 +73,7 @@ func TestARunIsSpread(t *testing.T) {
 	// What is answered is not asked again.
 	h.byKey = chatHouse(t, s, 130).byKey
 	more := chatHouse(t, s, 130)
-	third := more.enqueue(t, db, run.Config{})
+	third := more.enqueue(t, db, run.Config{Reuse: true})
 	sum, err := third.Finish()
 	require.NoError(t, err)
 	require.Equal(t, 120, sum.State.Reused)
