@@ -16,7 +16,7 @@ import (
 // shellAgent gives the house the agent "agent": agent/agent.sh, which reports the first
 // findings of a report by the number in agent/lib/rules.txt, two folders down.
 func (h *house) shellAgent(rows string) {
-	h.write("agent/agent.sh", "here=$(dirname \"$0\")\nn=$(cat \"$here/lib/rules.txt\")\nhead -n $((8 + n)) \"$here/lib/report.txt\" | sed \"s/findings=.*/findings=$n/\"\nprintf '\\n=== SENTINEL: AUDIT COMPLETE ===\\n'\n")
+	h.write("agent/agent.sh", "set -e\nhere=$(dirname \"$0\")\nn=$(cat \"$here/lib/rules.txt\")\nhead -n $((8 + n)) \"$here/lib/report.txt\" | sed \"s/findings=.*/findings=$n/\"\nprintf '\\n=== SENTINEL: AUDIT COMPLETE ===\\n'\n")
 	h.write("agent/lib/report.txt", found(20))
 	h.write("agent/lib/rules.txt", "20\n")
 	h.write("fixtures/auditors.md", "# Auditors\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 0 |\n| Environment | AGENT_MODEL |\n"+rows+"\n```sh\nsh \"$ASSAY_FILES/agent/agent.sh\"\n```\n")

@@ -110,14 +110,14 @@ func TestInitWritesWhatRuns(t *testing.T) {
 			require.Equal(t, 1, strings.Count(lint, "advice: "), "the proof alone is left to do: %s", lint)
 			out := n.says(0, n.suites, "-test.run", "Smoke|Regression|Bench")
 			require.Regexp(t, `PASS +patterns`, out)
-			require.Contains(t, strings.Join(strings.Fields(out), " "), "Regression: "+n.root+" has no fixtures/projects or fixtures/planted: nothing is asked") // whatever the width
+			require.Contains(t, strings.Join(strings.Fields(out), " "), "Regression: "+n.root+" has no fixtures/projects or fixtures/planted or fixtures/fixes: nothing to measure") // whatever the width
 			require.Contains(t, n.says(0, n.assay, "report", "-o", "text"), "patterns")
 		})
 	}
 	require.NoError(t, os.Mkdir(first, 0o755))
 	n.says(0, n.assay, "init", first)
 	n.says(0, n.suites, "-test.run", "Regression")
-	require.Contains(t, n.says(1, n.suites, "-test.run", "Regression", "-auditor", "patterns"), "assay: patterns: asked nothing, as "+first+" lacks what is told above")
+	require.Contains(t, n.says(1, n.suites, "-test.run", "Regression", "-auditor", "patterns"), "assay: patterns was not run: "+first+" lacks the fixtures named above")
 	goals := n.write("fixtures/goals.md", "mine\n")
 	require.Contains(t, n.says(1, n.assay, "init", first), goals+" is there already")
 	b, err := os.ReadFile(goals)

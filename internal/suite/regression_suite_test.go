@@ -157,7 +157,7 @@ func TestALiveBaselineIsNoneOfARecording(t *testing.T) {
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "as recorded", f.attrs["verdict:canned/demo_(recorded)"])
 	require.Len(t, s.summary.notes, 1, "who thinks that it is held against something is told")
-	require.Contains(t, s.summary.notes[0], "the recording of canned on demo is held against nothing: its baseline is of a live run")
+	require.Contains(t, s.summary.notes[0], "the recording of canned on demo is compared with nothing: its baseline is of a live run")
 
 	require.NoError(t, os.RemoveAll(h.path("fixtures/baselines")))
 	s = h.suite()

@@ -68,7 +68,7 @@ func TestRescore(t *testing.T) {
 	h.agents(p.Known, "agent: -crash", "old: -crash") // whoever asks it again sees it
 	said, err = h.rescore(first)
 	require.NoError(t, err, said)
-	require.Contains(t, said, ": PASS, and was INVALID: ")
+	require.Contains(t, said, ": PASS, was INVALID: ")
 	require.Contains(t, said, "  trial 2: 20 findings, recall 100.0 %")
 	require.Contains(t, said, "and was: INVALID: ")
 	require.Len(t, h.records(), 2)
@@ -83,7 +83,7 @@ func TestRescore(t *testing.T) {
 	h.edit("fixtures/projects/demo.md", "| D-01 |", "| E-01 |")
 	said, err = h.rescore(h.records()[1]) // what it says is kept beside the first one
 	require.NoError(t, err, said)
-	require.Contains(t, said, ": PASS, and was PASS: ", "another key gives another result, even of the same figures")
+	require.Contains(t, said, ": PASS, was PASS: ", "another key gives another result, even of the same figures")
 	require.Len(t, h.records(), 3)
 }
 
@@ -136,7 +136,7 @@ func TestRescoreOfSmoke(t *testing.T) {
 	h.edit("fixtures/smoke.md", "| SMOKE-5 | Deserialization | CWE-502 |", "| SMOKE-5 | Deserialization | CWE-78 |")
 	said, err = h.rescore(h.records()[0])
 	require.ErrorContains(t, err, "FAIL")
-	require.Contains(t, said, ": FAIL, and was PASS: ")
+	require.Contains(t, said, ": FAIL, was PASS: ")
 	require.Len(t, h.records(), 2)
 }
 
