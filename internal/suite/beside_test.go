@@ -50,14 +50,14 @@ func TestBeside(t *testing.T) {
 		require.NotEqual(t, costs[i], costs[i+1], "they alternate, trial by trial: %v", costs)
 	}
 
-	f = play(t, "TestRegression", h.suite("-auditor", "worse", "-beside", "same", "-trials", "3").Regression)
+	f = play(t, "TestRegression", h.suite("-auditor", "worse", "-beside", "same", "-trials", "6", "-budget", "none").Regression)
 	require.True(t, f.Failed())
 	require.Equal(t, "FAIL", f.attrs["verdict:worse/demo"])
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "30 points less")
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
 	require.Len(t, rs, 2, "a record of the new auditor, which holds the old one's trials")
-	require.Len(t, rs[1].Beside.Trials, 3)
+	require.Len(t, rs[1].Beside.Trials, 6)
 	require.Equal(t, "same", rs[1].Beside.Auditor)
 	require.Contains(t, rs[1].Text(), "same ran beside it")
 

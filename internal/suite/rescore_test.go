@@ -70,7 +70,7 @@ func TestRescore(t *testing.T) {
 	require.NoError(t, err, said)
 	require.Contains(t, said, ": PASS, was INVALID: ")
 	require.Contains(t, said, "  trial 2: 20 findings, recall 100.0 %")
-	require.Contains(t, said, "and was: INVALID: ")
+	require.Contains(t, said, "; was: INVALID: ")
 	require.Len(t, h.records(), 2)
 	after, err := os.ReadFile(first)
 	require.NoError(t, err)
