@@ -74,7 +74,7 @@ func TestBeside(t *testing.T) {
 	}
 
 	for want, args := range map[string][]string{
-		"-beside is \"old\" without -auditor": {"-beside", "old"}, "both name \"old\"": {"-auditor", "old", "-beside", "old"},
+		"-beside is \"old\" without -auditor or -model": {"-beside", "old"}, "-beside is \"old\", which -auditor or -model names too": {"-auditor", "old", "-beside", "old"},
 	} {
 		_, err := h.suite(args...).environment()
 		require.ErrorContains(t, err, want)

@@ -147,6 +147,9 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 	if c.Budget, err = ParseBudget(text("budget")); err != nil {
 		errs = append(errs, err)
 	}
+	if c.Beside != "" && len(c.Auditors)+len(c.Models) == 0 {
+		errs = append(errs, fmt.Errorf("-beside is %q without -auditor or -model: expected the new variant there, and the old one here", c.Beside))
+	}
 	if c.Beside != "" && (slices.Contains(c.Auditors, c.Beside) || slices.Contains(c.Models, c.Beside)) {
 		errs = append(errs, fmt.Errorf("-beside is %q, which -auditor or -model names too: expected another name, bare or git:REV", c.Beside))
 	}

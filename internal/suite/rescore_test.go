@@ -77,7 +77,7 @@ func TestRescore(t *testing.T) {
 	require.Equal(t, string(before), string(after), "a record is never changed")
 	again, err := record.Read(os.DirFS(h.path("records")), filepath.Base(h.records()[1]))
 	require.NoError(t, err)
-	require.Contains(t, again.Text(), " from what stands beside "+strings.TrimSuffix(filepath.Base(first), ".json")+"; nobody was asked")
+	require.Contains(t, again.Text(), " from the reports beside "+strings.TrimSuffix(filepath.Base(first), ".json"))
 	require.Equal(t, 0.1, again.Trials[0].Usage.USD)
 
 	h.edit("fixtures/projects/demo.md", "| D-01 |", "| E-01 |")

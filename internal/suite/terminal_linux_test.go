@@ -274,5 +274,5 @@ func unconfined(t *testing.T, bin string) {
 	cmd.Dir, cmd.Env = b.root, append(b.env, "ASSAY_SANDBOX=off")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "canned: not confined (switched off by ASSAY_SANDBOX=off)")
+	require.Contains(t, string(out), "canned: it ran unconfined: not confined (switched off by ASSAY_SANDBOX=off)")
 }

@@ -345,6 +345,7 @@ func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 	reviewer, ok := r.reviewers[t.Reviewer]
 	if !ok {
 		registry, err := r.env.registry()
+		registry.Budget = math.Inf(1) // the plan's is kept where it was made
 		if err == nil {
 			reviewer, err = registry.Reviewer(t.Reviewer)
 		}
