@@ -6,7 +6,7 @@
 // language). [Check] runs every case on every parameter set, which gives an
 // [Effect] for each order of the rows or interleaving of two sessions, and holds
 // the effects against the oracles and against each other; [Prove] gives what the
-// [Ledger] keeps of it. [Twins] are the variants of the cases that must still hold.
+// [Ledger] keeps of it.
 // What has to hold, and how to write it, is docs/proving-cases.md.
 //
 // Nothing here judges a reviewer, and nothing that a reviewer says comes here.

@@ -86,3 +86,12 @@ func inTemplate(before []token) bool {
 	}
 	return false
 }
+
+func codeBefore(ts []token, i int) int {
+	for i--; i >= 0; i-- {
+		if ts[i].code() {
+			return i
+		}
+	}
+	return -1
+}

@@ -89,8 +89,7 @@ type oneCase struct {
 type answerData struct {
 	By int `json:"by"` // the variant
 	shareCell
-	Told  []Telling     `json:"told"`
-	Twins []TwinVerdict `json:"twins"`
+	Told []Telling `json:"told"`
 }
 
 type casesPage struct {
@@ -220,7 +219,7 @@ func oneCaseOf(ls []variantLine, c *caseLine, goods []*audit.Case) oneCase {
 		if r == nil {
 			continue
 		}
-		a := answerData{By: i, shareCell: c.Cells[i], Told: []Telling{}, Twins: append([]TwinVerdict{}, r.Twins[:min(20, len(r.Twins))]...)}
+		a := answerData{By: i, shareCell: c.Cells[i], Told: []Telling{}}
 		for _, t := range r.Told {
 			if room -= lengthOf(t); room > 0 {
 				a.Told = append(a.Told, t)

@@ -64,7 +64,6 @@ type CaseResults struct {
 	Cluster string
 	Trials  []*Trial
 	Told    []Telling       // the newest answers with their words, newest first, at most tellings of them
-	Twins   []TwinVerdict   // verdicts on machine-made variants
 	newest  [tellings]int64 // IDs of the newest answers, newest first
 	usage   audit.Usage     // of Trials, as latency
 	took    time.Duration
@@ -89,12 +88,6 @@ type Telling struct {
 	Detail      string `json:"detail,omitempty"`
 	Reply       string `json:"reply,omitempty"` // of the newest answer alone, its beginning
 	Facts       string `json:"facts"`
-}
-
-// A TwinVerdict is what a variant said of one variant.
-type TwinVerdict struct {
-	Kind    string        `json:"kind"`
-	Outcome audit.Outcome `json:"outcome"`
 }
 
 const (
@@ -271,8 +264,7 @@ func (l *loader) addCase(e *store.Evaluation) {
 		s.Cases[id] = cr
 	}
 	if e.Twin != "" {
-		cr.Twins = append(cr.Twins, TwinVerdict{clip(e.Twin, 40), e.Outcome})
-		return
+		return // a machine-made variant that an earlier Assay asked
 	}
 	if cr.Hash != e.CaseHash { // rows come oldest first: the newest form wins
 		l.r.Old += len(cr.Trials)

@@ -16,7 +16,6 @@ import (
 type variantLine struct {
 	*VariantResults
 	Bench *score.Bench
-	Flips []score.Flip
 	Cost  string // USD for a thousand answers
 	usd   float64
 	Pace  string // seconds an answer
@@ -41,7 +40,7 @@ func variantLines(r *Results) ([]variantLine, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
-		l := variantLine{VariantResults: s, Bench: b, Flips: s.Flips(), Cost: "no price", Pace: "not measured"}
+		l := variantLine{VariantResults: s, Bench: b, Cost: "no price", Pace: "not measured"}
 		if s.Answers > 0 && s.Usage.USD > 0 && s.Usage.USD < beyondAll {
 			l.usd = 1000 * s.Usage.USD / float64(s.Answers)
 			l.Cost = fmt.Sprintf("%.2f USD", l.usd)

@@ -20,21 +20,6 @@ func (s *VariantResults) sorted() []*CaseResults {
 	return cs
 }
 
-// Flips says how often the variant's verdicts did not survive a twin: each twin is
-// held against the first trial of its case.
-func (s *VariantResults) Flips() []score.Flip {
-	var pairs []score.TwinAnswer
-	for _, cr := range s.sorted() {
-		if len(cr.Trials) == 0 {
-			continue
-		}
-		for _, t := range cr.Twins {
-			pairs = append(pairs, score.TwinAnswer{Kind: t.Kind, Case: cr.Trials[0].Outcome, Twin: t.Outcome})
-		}
-	}
-	return score.Flips(pairs)
-}
-
 // Find gives the variant that name means: "model@prompt", or a model with one prompt
 // alone. The error names what there is.
 func (r *Results) Find(name string) (*VariantResults, error) {

@@ -22,15 +22,14 @@ const replyCap = 64 << 10 // bytes of a reply that are stored: a verdict takes s
 
 // A Trial is one repetition of a case, or of a module, with a reviewer.
 type Trial struct {
-	Case       *audit.Case // a twin is a copy of the case with its code changed; nil for a module
+	Case       *audit.Case // nil for a module
 	Spec       *audit.Spec // of the case
 	Module     *audit.Module
 	Judge      func(*audit.Review) audit.Outcome // of the module's answers
 	PromptName string
 	Prompt     string // the evaluation prompt
 	Reviewer   audit.Reviewer
-	Index      int    // from 0
-	Twin       string // kind of the machine-made variant; empty for the case itself
+	Index      int // from 0
 
 	unusable string // why the last reply could not be used
 }
@@ -114,7 +113,7 @@ func (t *Trial) settings() string {
 func (t *Trial) Key() string { return t.key(t.subject().hash) }
 
 func (t *Trial) key(subject string) string {
-	return hash(keyVersion, subject, t.Task().Spec, t.Prompt, t.settings(), strconv.Itoa(t.Index), t.Twin)
+	return hash(keyVersion, subject, t.Task().Spec, t.Prompt, t.settings(), strconv.Itoa(t.Index), "")
 }
 
 const noVerdict = "it holds no verdict that can be read"
@@ -182,7 +181,7 @@ func (t *Trial) judge(r *audit.Review) audit.Outcome {
 func (t *Trial) evaluation() store.Evaluation {
 	s, settings := t.subject(), t.settings()
 	return store.Evaluation{TestFile: s.file, Model: t.Reviewer.Name(), Expected: s.label, Index: t.Index,
-		App: s.app, Query: s.query, Family: s.family, Prompt: t.PromptName, Twin: t.Twin,
+		App: s.app, Query: s.query, Family: s.family, Prompt: t.PromptName,
 		CaseHash: s.hash, SpecHash: hash(t.Task().Spec), PromptHash: hash(t.Prompt),
 		SettingsHash: hash(settings), Settings: settings}
 }

@@ -87,7 +87,6 @@ func TestKey(t *testing.T) {
 		"name":     func(tr *run.Trial) { tr.Reviewer = &reviewer{name: "n", settings: "s"} },
 		"settings": func(tr *run.Trial) { tr.Reviewer = &reviewer{name: "m", settings: "t"} },
 		"index":    func(tr *run.Trial) { tr.Index = 1 },
-		"twin":     func(tr *run.Trial) { tr.Twin = "renamed" },
 	} {
 		k := make(change)
 		require.Empty(t, seen[k], "%s changes the key", name)

@@ -107,7 +107,6 @@ parts.push((root, hash) => {
       }
     });
     if (codeAt(c.id) && data.spec && Object.hasOwn(data.prompts, v.prompt)) card.append(lazily("prompt, as it is sent today", () => promptOf(c, v)));
-    for (const t of x.twins) card.append(make("p", { className: "note" }, "twin " + t.kind + ": ", badgeOf(data, t.outcome)));
     return card;
   };
   const most = 12;

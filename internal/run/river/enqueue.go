@@ -27,7 +27,6 @@ type Task struct {
 	Reviewer string `json:"reviewer"`
 	Prompt   string `json:"prompt"`
 	Trial    int    `json:"trial,omitempty"`
-	Twin     string `json:"twin,omitempty"`
 }
 
 // Kind is River's name for it.
@@ -35,7 +34,7 @@ func (Task) Kind() string { return "trial" }
 
 // TaskOf gives the task of a trial; Enqueue fills in the run.
 func TaskOf(t *run.Trial) Task {
-	return Task{Key: t.Key(), Case: t.Case.ID(), Reviewer: t.Reviewer.Name(), Prompt: t.PromptName, Trial: t.Index, Twin: t.Twin}
+	return Task{Key: t.Key(), Case: t.Case.ID(), Reviewer: t.Reviewer.Name(), Prompt: t.PromptName, Trial: t.Index}
 }
 
 type settings struct {

@@ -166,15 +166,6 @@ func sum(ts []token, i int) bool {
 	return b.is(",") || b.is("=") || b.is("<") || b.is(">") || b.is("<=") || b.is(">=") || b.is("limit") || b.is("return") || b.is("==") || b.is("===")
 }
 
-func codeBefore(ts []token, i int) int {
-	for i--; i >= 0; i-- {
-		if ts[i].code() {
-			return i
-		}
-	}
-	return -1
-}
-
 // rename gives SQL's aliases and names of CTEs, and the locals of code, new names.
 func (d dialect) rename(code, schema string) string {
 	ts := slices.Clone(d.cut(code))
