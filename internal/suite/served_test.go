@@ -12,10 +12,10 @@ import (
 // A model that answers for another is told, and so are two that share the work.
 func TestAnotherModelAnswers(t *testing.T) {
 	for served, note := range map[string]string{
-		"":                "",
+		"":                    "",
 		"some/model-20260101": "",
-		"other/thing":     "answers were given by other/thing (6)",
-		"every third":     "answers were given by other/thing (2), some/model (4)",
+		"other/thing":         "answers were given by other/thing (6)",
+		"every third":         "answers were given by other/thing (2), some/model (4)",
 	} {
 		s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 			switch {
