@@ -260,7 +260,8 @@ func (e *env) assay(args string) string {
 // closeAll closes what reviewers hold open, except those that were provided.
 func (e *env) closeAll(reviewers []audit.Reviewer) {
 	for _, r := range reviewers {
-		if c, ok := r.(io.Closer); ok && !slices.Contains(e.reviewers, r) {
+		named := func(p audit.Reviewer) bool { return p.Name() == r.Name() }
+		if c, ok := r.(io.Closer); ok && !slices.ContainsFunc(e.reviewers, named) {
 			_ = c.Close() // idle connections
 		}
 	}

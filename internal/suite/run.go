@@ -274,11 +274,15 @@ func (r *running) close(t T) {
 		}
 	}
 	if r.definition.review {
-		var all []audit.Reviewer
+		closed := map[*variant]bool{}
 		for _, m := range r.selected {
-			all = append(all, m.variant.reviewer)
+			for side := m; side != nil; side = side.beside {
+				if !closed[side.variant] {
+					r.env.closeAll([]audit.Reviewer{side.variant.reviewer})
+				}
+				closed[side.variant] = true
+			}
 		}
-		r.env.closeAll(all)
 	}
 }
 
