@@ -26,10 +26,9 @@ import (
 
 // A trial is one repetition of a measurement.
 type trial struct {
-	audit    *run.Audit // of an auditor; else nil
-	review   *run.Trial // of a reviewer; else nil
-	result   run.Result // when it has ended
-	inherits bool       // it was made by an earlier run
+	audit  *run.Audit // of an auditor; else nil
+	review *run.Trial // of a reviewer; else nil
+	result run.Result // when it has ended
 }
 
 // key identifies the trial in the plan.
@@ -452,7 +451,6 @@ func (m *measurement) extend(have func([]*trial) (map[string]bool, error)) error
 		if !found[m.trials[made].key()] {
 			return nil
 		}
-		m.trials[made].inherits = true
 		m.trials = append(m.trials, m.trials[made].at(made+n))
 	}
 }
