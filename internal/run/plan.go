@@ -278,17 +278,14 @@ func (p *planning) continues(ctx context.Context) (chain []store.Run, err error)
 	if err != nil {
 		return nil, fmt.Errorf("run: looking up earlier runs: %w", err)
 	}
-	next, suite := p.config.Continue, cmp.Or(p.config.Run.Suite, "Bench")
+	suite := cmp.Or(p.config.Run.Suite, "Bench")
 	for i := range all { // newest first
-		r := &all[i]
-		if r.ID == next || next == "" && len(chain) == 0 && r.Suite == suite && r.Plan == p.config.Run.Plan {
-			if chain = append(chain, *r); r.Continues == "" {
-				break
-			}
-			next = r.Continues
+		same := all[i].Suite == suite && all[i].Plan == p.config.Run.Plan
+		if all[i].ID == p.config.Continue || p.config.Continue == "" && same {
+			return store.Chain(all[i:]), nil
 		}
 	}
-	return chain, nil
+	return nil, nil
 }
 
 // results returns the items with a final result in these runs, or in any.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"assay/audit"
@@ -47,6 +48,20 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// Chain returns the first of these runs, which are the newest first, and those that it
+// continues.
+func Chain(runs []Run) []Run {
+	chain := runs[:1:1]
+	for next := runs[0].Continues; next != ""; {
+		i := slices.IndexFunc(runs, func(r Run) bool { return r.ID == next })
+		if i < 0 {
+			break
+		}
+		chain, runs, next = append(chain, runs[i]), runs[i+1:], runs[i].Continues
+	}
+	return chain
 }
 
 func scanRun(rows *sql.Rows) (r Run, err error) {

@@ -382,7 +382,10 @@ func (r *running) addTo(ctx context.Context, st store.Store, jobs []*trial) (str
 		if runs[i].Suite != r.definition.name {
 			continue
 		}
-		ids := chainOf(runs[i:])
+		var ids []string
+		for _, one := range store.Chain(runs[i:]) {
+			ids = append(ids, one.ID)
+		}
 		have := func(xs []*trial) (map[string]bool, error) { return finalTrials(ctx, st, ids, xs) }
 		found, err := have(jobs)
 		if err != nil {
@@ -401,19 +404,6 @@ func (r *running) addTo(ctx context.Context, st store.Store, jobs []*trial) (str
 		return runs[i].ID, nil
 	}
 	return "", errors.New("-add: no earlier run has trials of the same auditor or reviewer, files, settings and target: run without -add first")
-}
-
-// chainOf returns the IDs of the first of these runs, newest first, and of those that it
-// continues.
-func chainOf(runs []store.Run) []string {
-	ids := []string{runs[0].ID}
-	next := runs[0].Continues
-	for i := range runs[1:] {
-		if r := &runs[1:][i]; r.ID == next {
-			ids, next = append(ids, r.ID), r.Continues
-		}
-	}
-	return ids
 }
 
 // finalTrials returns the keys of those trials that have a final outcome in these runs.
