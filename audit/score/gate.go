@@ -343,13 +343,15 @@ func average[T any](ts []T, of func(T) float64) float64 {
 }
 
 // chance stops carpets of guesses: over all projects, recall corrected for chance of 0 or
-// less. Without a baseline each project must reach the 99th percentile of chance. A
+// less. A report in which every finding is right is no carpet: where its key is so small
+// that random places do as well, the reason is a warning. Without a baseline each project must reach the 99th percentile of chance. A
 // recall of nothing is no better than chance, whatever chance is.
 func (g *gate) chance() (Reason, bool) {
 	var credit, luck, entries float64
-	known := true
+	known, allRight := true, true
 	for i := range g.all {
 		d := &g.all[i]
+		allRight = allRight && d.fNow.precision.Low.Defined && d.fNow.precision.Low.V >= 1-tiny
 		if !d.fNow.recall.Defined {
 			continue
 		}
@@ -370,6 +372,10 @@ func (g *gate) chance() (Reason, bool) {
 		}
 	case known && credit <= luck+tiny && (!hasBase || luck >= 0.5):
 		r.Text = fmt.Sprintf("recall %v is no better than chance: the same findings at random places reach %v", r.Now, r.Want)
+		if allRight {
+			r.Verdict = audit.Warn
+			r.Text += ", though every finding is right: the key is too small to tell"
+		}
 	case !hasBase:
 		return g.chanceAlone()
 	default:
