@@ -67,7 +67,7 @@ func TestJUnitThroughGotestsum(t *testing.T) {
 			require.Nil(t, c.Skipped, c.Name)
 		case "wrong":
 			require.NotNil(t, c.Skipped, c.Name)
-			require.Regexp(t, `MISS tests/procurement/approve-po-0\d-(good|bad)\.md:\d+: says (good|bad), is (good|bad)`, c.Skipped.Message)
+			require.Regexp(t, `MISS tests/procurement/approve-po-0\d-(good|bad)\.md:\d+: answered (good|bad), expected (good|bad)`, c.Skipped.Message)
 		default:
 			t.Fatalf("%s: outcome %q", c.Name, c.Properties[0].Value)
 		}

@@ -38,7 +38,7 @@ func TestAModuleOutsideRunsTheSuites(t *testing.T) {
 	require.Regexp(t, `careful +0\.0 \(.*\) +100\.0 %`, out)
 	out = o.run(o.dir, suites, "-test.run", "Regression", "-test.v")
 	require.Contains(t, out, "--- PASS: TestRegression/ping/grep")
-	require.Contains(t, out, "TestRegression/dvja/patterns", "the shipped projects")
+	require.Contains(t, out, "TestRegression/dvja/control-paths", "the shipped projects")
 	for _, name := range []string{"records", "results.db"} {
 		_, err := os.Stat(filepath.Join(o.dir, "testdata", "assay", name))
 		require.NoError(t, err, "it lands in the folder of the module outside")
