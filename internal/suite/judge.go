@@ -43,7 +43,7 @@ func judgeSmokeSuite(_ *env, ms []*measurement) (judged, error) {
 // the whole suite. Replays are compared with their recorded result.
 func judgeRegression(e *env, ms []*measurement) (judged, error) {
 	if ms[0].replayed() {
-		return judgeReplays(ms)
+		return judgeReplays(ms), nil
 	}
 	rules := score.Rules{Deterministic: deterministic(ms[0].variant), Strict: e.cfg.Strict, Concurrency: e.cfg.Concurrency}
 	var subjects []score.Subject
@@ -81,18 +81,22 @@ func warn(j *score.Judgement, why string) {
 	j.Verdict = audit.Worst(j.Verdict, audit.Warn)
 }
 
-func judgeReplays(ms []*measurement) (j judged, err error) {
+// judgeReplays compares each replay with its recorded result. One that cannot be compared
+// is INVALID; the others are judged all the same.
+func judgeReplays(ms []*measurement) (j judged) {
 	for _, m := range ms {
 		one := score.Judgement{Verdict: score.AsRecorded}
 		if m.baseline != nil {
+			var err error
 			one, err = score.JudgeReplay(record.ScoreTrials(m.record.Trials), record.ScoreTrials(m.baseline.Trials))
 			if err != nil {
-				return j, err
+				one = score.Judgement{Verdict: audit.Invalid, Reasons: []score.Reason{{Code: score.CodeInvalid,
+					Verdict: audit.Invalid, Text: "the recording cannot be compared with its baseline: " + err.Error()}}}
 			}
 		}
 		j.projects = append(j.projects, one)
 	}
-	return j, nil
+	return j
 }
 
 // deterministic reports whether a variant returns the same for the same input.
