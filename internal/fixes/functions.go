@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/internal/box"
 )
 
 // A function is a function of a file, as universal-ctags sees it.
@@ -89,22 +90,25 @@ func (r *Repository) functionsOf(ctx context.Context, files map[string]string) (
 			missing[file] = text
 		}
 	}
-	parsed, err := functionsOf(ctx, missing)
+	parsed, err := functionsOf(ctx, r.ctags, missing)
 	for file, text := range missing {
 		found[file], r.parsed[path.Ext(file)+text] = parsed[file], parsed[file]
 	}
 	return found, err
 }
 
-func functionsOf(ctx context.Context, files map[string]string) (map[string][]function, error) {
+func functionsOf(ctx context.Context, ctags string, files map[string]string) (found map[string][]function, err error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	dir, err := os.MkdirTemp("", "assay-ctags")
+	if ctags == "" {
+		return nil, errNoCtags
+	}
+	dir, remove, err := box.TempDir("ctags")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, remove()) }()
 	var list strings.Builder
 	names := map[string]string{} // file in dir -> path
 	for file, text := range files {
@@ -115,17 +119,14 @@ func functionsOf(ctx context.Context, files map[string]string) (map[string][]fun
 			return nil, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, "ctags", "--options=NONE", "--output-format=json", "--sort=no",
+	cmd := exec.CommandContext(ctx, ctags, "--options=NONE", "--output-format=json", "--sort=no",
 		"--fields=+neKs", "-f", "-", "-L", "-")
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(list.String())
 	out, err := cmd.Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, errNoCtags
-	}
 	if err != nil {
 		return nil, fmt.Errorf("ctags: %w: expected universal-ctags with JSON output", err)
 	}
-	found := map[string][]function{}
+	found = map[string][]function{}
 	for line := range bytes.Lines(out) {
 		var tag struct {
 			Type  string `json:"_type"`

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"assay/internal/seal"
 )
 
 // TestFunctions finds functions and their ends, also those that ctags knows no end of.
 func TestFunctions(t *testing.T) {
-	found, err := functionsOf(context.Background(), map[string]string{
+	found, err := functionsOf(context.Background(), seal.Ctags(), map[string]string{
 		"a.ts": "export const one = <E extends Env = Env>(\n  a: E,\n  { b }: B = {}\n): F => {\n  return a\n}\n" +
 			"const total = (a + b)\nconst two = async x => {\n  const rows = all.map((r) => {\n    return r\n  })\n}\n",
 		"b.go":   "package b\n\nvar get = handle(func(w W) {\n\tf(w)\n})\n\nfunc (t *T) put() {\n}\n",

@@ -20,6 +20,7 @@ type Repository struct {
 	Dir  string
 	Name string // as the user wrote it, for messages
 
+	ctags  string                // path of universal-ctags; "" where it is not installed
 	parsed map[string][]function // by ending and text
 }
 
@@ -32,7 +33,7 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is no folder: expected a git repository with its history", dir)
 	}
-	r := &Repository{Dir: abs, Name: dir, parsed: map[string][]function{}}
+	r := &Repository{Dir: abs, Name: dir, ctags: seal.Ctags(), parsed: map[string][]function{}}
 	if _, err := r.git(ctx, "rev-parse", "--git-dir"); err != nil {
 		return nil, fmt.Errorf("%s is no git repository that can be read: %w", dir, err)
 	}

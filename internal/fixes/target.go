@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/internal/box"
 	"assay/internal/seal"
 )
 
@@ -164,9 +165,9 @@ type Fetch func(context.Context, *audit.Project) (*seal.Clone, error)
 // Export writes the sealed export into dir, which must be absent: the tree alone in the pool;
 // for a change a repository of two commits, base and change, without history, remote, tag or
 // reflog, in which main, origin/main and origin/HEAD are the base, and change is checked out.
-func (x *Target) Export(ctx context.Context, dir string, fetch Fetch) (*Sealed, error) {
+func (x *Target) Export(ctx context.Context, dir string, fetch Fetch) (s *Sealed, err error) {
 	base, head := x.commits()
-	s := &Sealed{Task: audit.AuditTask{Dir: dir, Scope: x.Table.Scope}}
+	s = &Sealed{Task: audit.AuditTask{Dir: dir, Scope: x.Table.Scope}}
 	if base == "" {
 		clone, err := x.clone(ctx, fetch, head)
 		if err != nil {
@@ -177,11 +178,11 @@ func (x *Target) Export(ctx context.Context, dir string, fetch Fetch) (*Sealed, 
 		}
 		return s, s.list(ctx, clone)
 	}
-	tmp, err := os.MkdirTemp("", "assay-change")
+	tmp, remove, err := box.TempDir("change")
 	if err != nil {
 		return nil, err
 	}
-	defer removeAll(tmp)
+	defer func() { err = errors.Join(err, remove()) }()
 	for _, side := range []struct{ name, commit string }{{"base", base}, {"head", head}} {
 		clone, err := x.clone(ctx, fetch, side.commit)
 		if err != nil {
@@ -215,17 +216,6 @@ func (s *Sealed) list(ctx context.Context, clone *seal.Clone) (err error) {
 		s.Others[name] = true
 	}
 	return err
-}
-
-// removeAll removes a folder that holds exports, whose folders are read-only.
-func removeAll(dir string) {
-	_ = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			return os.Chmod(name, 0o700)
-		}
-		return err
-	})
-	_ = os.RemoveAll(dir)
 }
 
 // commit makes the repository of the two trees below tmp.
