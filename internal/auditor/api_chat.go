@@ -210,9 +210,7 @@ func (m *message) growCall(t toolCall) {
 		}
 	}
 	if at < 0 {
-		if len(m.ToolCalls) < maxCalls {
-			m.ToolCalls = append(m.ToolCalls, t)
-		}
+		m.addCall(t)
 		return
 	}
 	have := &m.ToolCalls[at]
@@ -220,6 +218,13 @@ func (m *message) growCall(t toolCall) {
 	have.Function.Arguments += t.Function.Arguments
 	if len(t.Extra) > 0 {
 		have.Extra = t.Extra
+	}
+}
+
+// addCall adds a call, up to maxCalls.
+func (m *message) addCall(c toolCall) {
+	if len(m.ToolCalls) < maxCalls {
+		m.ToolCalls = append(m.ToolCalls, c)
 	}
 }
 

@@ -218,9 +218,7 @@ func (messages) finish(r *reply, e gjson.Result) {
 		case "tool_use":
 			c := toolCall{ID: b.start.Get("id").Str, Type: "function"}
 			c.Function.Name, c.Function.Arguments = b.start.Get("name").Str, arguments(cmp.Or(b.input, "{}"))
-			if len(m.ToolCalls) < maxCalls {
-				m.ToolCalls = append(m.ToolCalls, c)
-			}
+			m.addCall(c)
 		case "fallback": // the server asked another model instead
 			r.model = cmp.Or(b.start.Get("to.model").Str, r.model)
 		}

@@ -148,9 +148,7 @@ func (responses) finish(r *reply, e gjson.Result) {
 			c := toolCall{ID: item.Get("call_id").Str, Type: "function"}
 			c.Function.Name = item.Get("name").Str
 			c.Function.Arguments = arguments(item.Get("arguments").Str)
-			if len(m.ToolCalls) < maxCalls {
-				m.ToolCalls = append(m.ToolCalls, c)
-			}
+			m.addCall(c)
 		}
 	}
 	m.Details = r.items

@@ -1,8 +1,6 @@
 package auditor
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -119,15 +117,15 @@ func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) 
 		parts["model"] = entry.Model
 	}
 	if strings.Contains(entry.Command, "ASSAY_FORMAT") {
-		parts["report format"] = sumOf([]byte(findings.Instructions))
+		parts["report format"] = sha256Of([]byte(findings.Instructions))
 	}
 	for name, content := range files {
-		parts[name] = sumOf(content)
+		parts[name] = sha256Of(content)
 	}
 	words := wordForm.FindAllString(entry.Command, -1)
 	for _, word := range words[:min(2, len(words))] { // the program, and its script
 		if content, err := os.ReadFile(word); err == nil && path.IsAbs(word) {
-			parts[path.Base(word)] = sumOf(content)
+			parts[path.Base(word)] = sha256Of(content)
 		}
 	}
 	for _, name := range entry.Variables() {
@@ -139,11 +137,6 @@ func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) 
 		}
 	}
 	return parts, nil
-}
-
-func sumOf(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }
 
 // homeFiles returns the files of a run's home: those of the section below filesDir, and
