@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"assay/internal/auditor"
+	"assay/internal/box"
 	"assay/internal/seal"
 )
 
@@ -119,11 +119,11 @@ func (e *env) atRevision(rev string) (*env, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "assay-beside-")
+	dir, remove, err := box.TempDir("beside")
 	if err != nil {
 		return nil, err
 	}
-	e.temporary(dir)
+	e.onClose(remove)
 	index = filepath.Join(dir, "index")
 	if _, err = git("read-tree", commit); err == nil {
 		_, err = git("checkout-index", "--all", "--prefix="+filepath.Join(dir, "tree")+"/")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strconv"
@@ -57,6 +58,14 @@ type measurement struct {
 	smoke       *score.SmokeJudgement // of Smoke
 	passed      int                   // of its five checks
 	written     string                // name of the record that was written
+}
+
+// sides returns the measurement and what runs beside it.
+func (m *measurement) sides() iter.Seq[*measurement] {
+	return func(yield func(*measurement) bool) {
+		for ; m != nil && yield(m); m = m.beside {
+		}
+	}
 }
 
 // replayed reports whether the measurement scores recordings.
@@ -243,6 +252,7 @@ func (e *env) drawnTargets() ([]target, error) {
 	if err != nil {
 		return nil, err
 	}
+	read := readPlanted(fsys)
 	var names []string
 	for _, name := range projects {
 		one := e.cfg
@@ -253,7 +263,7 @@ func (e *env) drawnTargets() ([]target, error) {
 		if filter != allAreas && !strings.Contains(filter, ".") {
 			continue
 		}
-		p, err := planted.Read(fsys, path.Join(plantedDir, name))
+		p, err := read(name)
 		if err != nil {
 			return nil, err
 		}
@@ -269,7 +279,7 @@ func (e *env) drawnTargets() ([]target, error) {
 	var all []target
 	for _, name := range names {
 		for i := range seeds {
-			drawn, key, err := Drawn(fsys, fmt.Sprintf("%s@%d", name, first+uint64(i)))
+			drawn, key, err := drawWith(read, fsys, fmt.Sprintf("%s@%d", name, first+uint64(i)))
 			if err != nil {
 				return nil, err
 			}

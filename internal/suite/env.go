@@ -26,12 +26,12 @@ import (
 type env struct {
 	cfg       Config
 	root      *root
-	auditors  []audit.Auditor   // provided as Go values
-	reviewers []audit.Reviewer  // likewise
-	dotenv    map[string]bool   // the variables that .env set
-	change    func() string     // what was changed: -change, or the subject of git's last commit
-	say       func(what string) // shows what the run is doing
-	temporary func(dir string)  // has a folder removed when the run is closed
+	auditors  []audit.Auditor    // provided as Go values
+	reviewers []audit.Reviewer   // likewise
+	dotenv    map[string]bool    // the variables that .env set
+	change    func() string      // what was changed: -change, or the subject of git's last commit
+	say       func(what string)  // shows what the run is doing
+	onClose   func(func() error) // has something done when the run is closed
 
 	// Tables of the root, each read once.
 	dimensions func() (map[audit.CWE]audit.Dimension, error)
@@ -257,12 +257,10 @@ func (e *env) assay(args string) string {
 	return program + args
 }
 
-// closeAll closes what reviewers hold open, except those that were provided.
-func (e *env) closeAll(reviewers []audit.Reviewer) {
-	for _, r := range reviewers {
-		named := func(p audit.Reviewer) bool { return p.Name() == r.Name() }
-		if c, ok := r.(io.Closer); ok && !slices.ContainsFunc(e.reviewers, named) {
-			_ = c.Close() // idle connections
-		}
+// close closes what a reviewer holds open, unless it was provided.
+func (e *env) close(r audit.Reviewer) {
+	named := func(p audit.Reviewer) bool { return p.Name() == r.Name() }
+	if c, ok := r.(io.Closer); ok && !slices.ContainsFunc(e.reviewers, named) {
+		_ = c.Close() // idle connections
 	}
 }

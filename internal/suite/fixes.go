@@ -27,11 +27,11 @@ type shownFix struct {
 	added map[string][]audit.Range // lines that the change adds, by file
 }
 
-// show fills in the files of the target and the lines that its change adds.
-func (x *target) show(s *fixes.Sealed) {
-	x.fix.once.Do(func() {
-		x.project.Tree, x.project.Others, x.fix.added = s.Tree, s.Others, s.Changed
-	})
+// show fills in the files of the target and the lines that its change adds, once.
+func (x *target) show(s *fixes.Sealed) { x.fix.once.Do(func() { x.fill(s) }) }
+
+func (x *target) fill(s *fixes.Sealed) {
+	x.project.Tree, x.project.Others, x.fix.added = s.Tree, s.Others, s.Changed
 }
 
 // fixTargets returns the targets of the chosen tables of fixes in the view that -view names,
@@ -109,12 +109,12 @@ func (e *env) named(ctx context.Context, name string) (target, error) {
 }
 
 // exportFix writes the sealed export of a tree or a change into a new folder.
-func (x *target) exportFix(ctx context.Context, fetch fetchFunc) (*fixes.Sealed, func() error, error) {
+func (x *target) exportFix(ctx context.Context, fetch fixes.Fetch) (*fixes.Sealed, func() error, error) {
 	tmp, remove, err := box.TempDir("export")
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := x.fix.Export(ctx, filepath.Join(tmp, "src"), fixes.Fetch(fetch))
+	s, err := x.fix.Export(ctx, filepath.Join(tmp, "src"), fetch)
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
@@ -122,14 +122,14 @@ func (x *target) exportFix(ctx context.Context, fetch fetchFunc) (*fixes.Sealed,
 }
 
 // list exports a target of fixes where no audit did so in this run.
-func (x *target) list(ctx context.Context, fetch fetchFunc) error {
+func (x *target) list(ctx context.Context, fetch fixes.Fetch) error {
 	if x.fix == nil {
 		return nil
 	}
 	x.fix.once.Do(func() {
 		s, remove, err := x.exportFix(ctx, fetch)
 		if err == nil {
-			x.project.Tree, x.project.Others, x.fix.added = s.Tree, s.Others, s.Changed
+			x.fill(s)
 			err = remove()
 		}
 		x.fix.err = err

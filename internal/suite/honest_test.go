@@ -153,6 +153,39 @@ func TestACollapseIsConfirmed(t *testing.T) {
 	require.Contains(t, strings.Join(s.summary.notes, "\n"), "a second trial of demo was started to confirm the collapse")
 }
 
+// TestEachCollapseIsConfirmed: of each auditor of a run, as long as the budget holds the
+// second trials. Without them a collapse stays a WARN of one trial.
+func TestEachCollapseIsConfirmed(t *testing.T) {
+	h := newHouse(t)
+	h.repository(20)
+	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
+	require.NoError(t, err)
+	h.agents(p.Known, "agent: -find 19", "other: -find 19")
+	play(t, "TestRegression", h.suite("-auditor", "agent,other", "-trials", "3").Regression)
+	baselines, err := record.ReadAll(h.path("records"))
+	require.NoError(t, err)
+	for _, b := range baselines {
+		_, err = record.WriteBaseline(h.path("fixtures/baselines"), b, false)
+		require.NoError(t, err)
+	}
+	h.agents(p.Known, "agent: -find 1", "other: -find 1") // at 0.10 USD a trial
+	for _, c := range []struct {
+		budget, agent, other, note string
+	}{
+		{"0.20", "WARN", "WARN", "the budget holds no second trial"},
+		{"0.35", "FAIL", "WARN", "other: the collapse of demo is not confirmed: the budget of $0.15 is used up"},
+		{"0.40", "FAIL", "FAIL", "other: a second trial of demo was started"},
+	} {
+		t.Run(c.budget, func(t *testing.T) {
+			s := h.suite("-auditor", "agent,other", "-budget", c.budget, "-concurrency", "1")
+			f := play(t, "TestRegression", s.Regression)
+			require.Equal(t, c.agent, f.attrs["verdict:agent/demo"], "%v", f.complaints())
+			require.Equal(t, c.other, f.attrs["verdict:other/demo"], "%v", f.complaints())
+			require.Contains(t, strings.Join(s.summary.notes, "\n"), c.note)
+		})
+	}
+}
+
 // TestAnUnconfinedAgentIsAWarning on the screen, and in the record.
 func TestAnUnconfinedAgentIsAWarning(t *testing.T) {
 	h := newHouse(t)

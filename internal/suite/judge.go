@@ -27,7 +27,17 @@ type judged struct {
 	notes    []string
 }
 
-// judgeSmoke returns the judgement of the five checks.
+// collapsed returns the measurements of ms whose collapse a second trial should confirm.
+func (j *judged) collapsed(ms []*measurement) (all []*measurement) {
+	for _, m := range ms {
+		if j.whole != nil && slices.Contains(j.whole.Confirm, m.target.project.Name) && !m.inProcess() && m.beside == nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// judgeSmokeSuite returns the judgement of the five checks.
 func judgeSmokeSuite(_ *env, ms []*measurement) (judged, error) {
 	var j judged
 	for _, m := range ms {
@@ -75,6 +85,14 @@ func (m *measurement) unconfined() string {
 	return ""
 }
 
+// unconfined returns what a reviewer was not kept from; "" where it was confined.
+func (v *variant) unconfined() string {
+	if x, ok := v.reviewer.(interface{ Exposed() string }); ok && x.Exposed() != "" {
+		return "it ran unconfined: " + x.Exposed()
+	}
+	return ""
+}
+
 // warn adds a reason that lowers a PASS to WARN.
 func warn(j *score.Judgement, why string) {
 	j.Reasons = append(j.Reasons, score.Reason{Code: score.CodeUnconfined, Verdict: audit.Warn, Text: why})
@@ -117,8 +135,8 @@ func judgeBench(e *env, ms []*measurement) (j judged, err error) {
 		return j, err
 	}
 	if j.partial = len(ms) != total; j.partial {
-		if x, ok := v.reviewer.(interface{ Exposed() string }); ok && x.Exposed() != "" {
-			j.notes = append(j.notes, "it ran unconfined: "+x.Exposed())
+		if why := v.unconfined(); why != "" {
+			j.notes = append(j.notes, why)
 		}
 		j.notes = append(j.notes, "a part of the cases was asked: reported, and not compared with goals or baseline")
 		return j, nil
@@ -138,8 +156,8 @@ func judgeBench(e *env, ms []*measurement) (j judged, err error) {
 		rules := score.Rules{Deterministic: auditor.Deterministic(v.name), Strict: e.cfg.Strict}
 		j.bench, err = score.JudgeBench(now, baseline, goals.BenchOf(v.name), rules)
 	}
-	if x, ok := v.reviewer.(interface{ Exposed() string }); ok && err == nil && x.Exposed() != "" {
-		warn(&j.bench, "it ran unconfined: "+x.Exposed())
+	if why := v.unconfined(); why != "" && err == nil {
+		warn(&j.bench, why)
 	}
 	j.verdict = j.bench.Verdict
 	return j, err

@@ -131,7 +131,7 @@ func (r *running) describe(m *measurement) (x run.Audit, err error) {
 		return x, nil
 	}
 	v := m.variant
-	x.Settings = r.settings(v, m.record.Parts)
+	x.Settings = settingsOf(m.record.Parts)
 	earlier, err := r.earlierCosts(v.name, x.Project)
 	if err != nil {
 		return x, err
@@ -163,9 +163,9 @@ func (r *running) describe(m *measurement) (x run.Audit, err error) {
 	return x, nil
 }
 
-// settings returns everything beside the source that can change what an auditor
-// reports. Credentials and the places of folders are no part of it.
-func (r *running) settings(v *variant, parts map[string]string) string {
+// settingsOf returns the parts of an auditor as one text: everything beside the source that
+// can change what it reports. Credentials and the places of folders are no part of it.
+func settingsOf(parts map[string]string) string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		lines = append(lines, name+" "+parts[name])
@@ -221,7 +221,7 @@ func mean(xs []float64) float64 {
 // jobs returns the trials that the engine carries out.
 func (r *running) jobs() (all []*trial) {
 	for _, m := range r.selected {
-		for side := m; side != nil; side = side.beside {
+		for side := range m.sides() {
 			if !side.inProcess() {
 				all = append(all, side.trials...)
 			}
@@ -307,7 +307,7 @@ func (r *running) parts() map[string]string {
 	all := map[string]string{"trials": fmt.Sprint(r.env.cfg.Trials)}
 	var names []string
 	for _, m := range r.selected {
-		for side := m; side != nil; side = side.beside {
+		for side := range m.sides() {
 			for part, value := range side.record.Parts {
 				all[side.variant.name+": "+part] = value
 			}
@@ -395,7 +395,7 @@ func (r *running) addTo(ctx context.Context, st store.Store, jobs []*trial) (str
 			continue
 		}
 		for _, m := range r.selected {
-			for side := m; side != nil; side = side.beside {
+			for side := range m.sides() {
 				if err := side.extend(have); err != nil {
 					return "", err
 				}

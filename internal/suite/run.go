@@ -6,9 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"assay/audit"
@@ -34,8 +32,6 @@ type running struct {
 	prefix     string         // settings and server, in front of commands that are shown
 	closers    []func() error // called last first, after the judgement
 
-	confirmed bool // a confirming trial was started
-
 	workers *river.DB // of audits; nil if this process runs them
 	slots   int       // audits that workers run at once
 	id      string    // of the run, or of the first one that it continues
@@ -54,7 +50,7 @@ type engine interface {
 
 func newRunning(s *Suite, e *env, d *definition) *running {
 	r := &running{suite: s, env: e, definition: d, started: make(chan struct{}), versions: map[string]string{}}
-	e.temporary = func(dir string) { r.onClose(func() error { return os.RemoveAll(dir) }) }
+	e.onClose = r.onClose
 	return r
 }
 
@@ -201,22 +197,20 @@ func (r *running) finish(t T) bool {
 	return true
 }
 
-// confirm makes one more trial of each collapsed project, within what is left of the
-// budget, and reports whether there is one to judge.
-func (r *running) confirm(t T, ms []*measurement, projects []string) bool {
-	var again []*measurement
-	for _, m := range ms {
-		if slices.Contains(projects, m.target.project.Name) && !m.inProcess() && m.beside == nil {
-			m.trials = append(m.trials, m.trials[0].at(len(m.trials)))
-			again = append(again, m)
-		}
-	}
-	if len(again) == 0 || r.confirmed {
+// confirm makes one more trial of each collapsed measurement, within what is left of the
+// budget, and reports whether there are new ones to judge.
+func (r *running) confirm(t T, collapsed []*measurement) bool {
+	if len(collapsed) == 0 {
 		return false
 	}
-	r.confirmed = true
-	r.suite.summary.note("%s: a second trial of %s was started to confirm the collapse", r.definition.name, strings.Join(projects, ", "))
 	spent := r.summary.State.Spent + r.summary.State.Earlier
+	if spent >= r.env.cfg.Budget {
+		r.suite.summary.note("%s: the collapse is not confirmed: the budget holds no second trial (-add makes one)", r.definition.name)
+		return false
+	}
+	for _, m := range collapsed {
+		m.trials = append(m.trials, m.trials[0].at(len(m.trials)))
+	}
 	ctx, plan, err := r.plan(t, r.jobs(), r.summary.Run.ID, spent)
 	if err == nil {
 		r.engine, err = plan.Start(box.WithoutInterrupts(ctx))
@@ -225,18 +219,27 @@ func (r *running) confirm(t T, ms []*measurement, projects []string) bool {
 		t.Errorf("%s: the confirming trial could not be started: %v", audit.Invalid, err)
 		return false
 	}
-	for _, m := range again {
+	made := false
+	for _, m := range collapsed {
 		if err := r.wait(t, m); err != nil {
 			t.Errorf("%s: %v", audit.Invalid, err)
 			return false
 		}
+		name, last := m.target.project.Name, len(m.trials)-1
+		if res := &m.trials[last].result; res.Outcome == audit.OutcomeSkipped {
+			r.suite.summary.note("%s: %s: the collapse of %s is not confirmed: %s", r.definition.name, m.variant.name, name, res.Why)
+			m.trials = m.trials[:last]
+			continue
+		}
+		r.suite.summary.note("%s: %s: a second trial of %s was started to confirm the collapse", r.definition.name, m.variant.name, name)
+		made = true
 		if err := r.definition.score(r.env, m); err != nil {
 			t.Errorf("%s: %v", audit.Invalid, err)
 			return false
 		}
 		saveArtifacts(t, m)
 	}
-	return r.finish(t)
+	return r.finish(t) && made
 }
 
 // variants returns the selected measurements, by variant, those that were scored.
@@ -276,9 +279,9 @@ func (r *running) close(t T) {
 	if r.definition.review {
 		closed := map[*variant]bool{}
 		for _, m := range r.selected {
-			for side := m; side != nil; side = side.beside {
+			for side := range m.sides() {
 				if !closed[side.variant] {
-					r.env.closeAll([]audit.Reviewer{side.variant.reviewer})
+					r.env.close(side.variant.reviewer)
 				}
 				closed[side.variant] = true
 			}

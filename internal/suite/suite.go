@@ -250,19 +250,20 @@ func (s *Suite) subtests(t T, r *running, ms []*measurement, depth int) {
 // leaf plans one measurement, waits for its trials, scores and reports them.
 func (s *Suite) leaf(t T, r *running, m *measurement) {
 	r.selected = append(r.selected, m)
-	err := m.err
-	for side := m; side != nil && err == nil; side = side.beside {
-		err = planTrials(r, side)
+	if m.err != nil {
+		t.Fatal(m.err)
 	}
-	if err != nil {
-		t.Fatal(err)
+	for side := range m.sides() {
+		if err := planTrials(r, side); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Parallel()
 	<-r.started
 	if r.err != nil && m.asksOthers() {
 		t.Skipf("not run: %v", r.err)
 	}
-	for side := m; side != nil; side = side.beside {
+	for side := range m.sides() {
 		if err := r.wait(t, side); err != nil {
 			t.Fatalf("%s: %s: %v", side.target.pos(), side.variant.name, err)
 		}
@@ -278,21 +279,30 @@ func (s *Suite) leaf(t T, r *running, m *measurement) {
 // segment returns a name that fits one level of a subtest's path.
 func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
-// conclude finishes the run, then judges, records and prints, one variant at a time.
+// conclude finishes the run, judges each variant, confirms collapses, then records and
+// prints.
 func (s *Suite) conclude(t T, r *running) {
 	if finished := r.finish(t); finished {
 		printAccount(t, r)
-		for _, ms := range r.variants() {
-			j, err := r.definition.judge(r.env, ms)
-			if err == nil && j.whole != nil && len(j.whole.Confirm) > 0 && r.confirm(t, ms, j.whole.Confirm) {
-				j, err = r.definition.judge(r.env, ms)
+		variants := r.variants()
+		judgements, errs := make([]judged, len(variants)), make([]error, len(variants))
+		var collapsed []*measurement
+		for i, ms := range variants {
+			judgements[i], errs[i] = r.definition.judge(r.env, ms)
+			collapsed = append(collapsed, judgements[i].collapsed(ms)...)
+		}
+		confirmed := r.confirm(t, collapsed)
+		for i, ms := range variants {
+			j := &judgements[i]
+			if confirmed && len(j.collapsed(ms)) > 0 {
+				*j, errs[i] = r.definition.judge(r.env, ms)
 			}
-			if err != nil {
-				t.Errorf("%s: %v", ms[0].variant.name, err)
+			if errs[i] != nil {
+				t.Errorf("%s: %v", ms[0].variant.name, errs[i])
 				continue
 			}
-			writeRecords(t, r.env, ms, &j)
-			printJudged(t, r, ms, &j)
+			writeRecords(t, r.env, ms, j)
+			printJudged(t, r, ms, j)
 		}
 	}
 	r.close(t)

@@ -40,7 +40,7 @@ func (x *target) pos() audit.Pos {
 }
 
 // export writes the sealed source into a new folder and returns it with what removes it.
-func (x *target) export(ctx context.Context, fetch fetchFunc) (dir string, remove func() error, err error) {
+func (x *target) export(ctx context.Context, fetch fixes.Fetch) (dir string, remove func() error, err error) {
 	if x.class == nil {
 		return Sealed(ctx, x.project, x.drawn, fetch)
 	}
@@ -58,7 +58,7 @@ func (x *target) export(ctx context.Context, fetch fetchFunc) (dir string, remov
 
 // audit runs an auditor once on a new export and returns the folder that it saw; "" if
 // there was no export.
-func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64, fetch fetchFunc) (audit.AuditRun, string, error) {
+func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64, fetch fixes.Fetch) (audit.AuditRun, string, error) {
 	var task audit.AuditTask
 	var remove func() error
 	var err error
@@ -82,12 +82,9 @@ func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64, fetch 
 	return r, task.Dir, err
 }
 
-type fetchFunc func(context.Context, *audit.Project) (*seal.Clone, error)
-
 // Sealed writes a project's sealed export into a new folder: of its draw where it is
 // planted, else of the clone that fetch returns. It returns the folder and what removes it.
-func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
-	fetch func(context.Context, *audit.Project) (*seal.Clone, error)) (dir string, remove func() error, err error) {
+func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target, fetch fixes.Fetch) (dir string, remove func() error, err error) {
 	tmp, remove, err := box.TempDir("export")
 	if err != nil {
 		return "", nil, err
@@ -162,6 +159,24 @@ func PlantedNames(fsys fs.FS) (names []string, err error) {
 // draw has records and baselines of its own. It returns nil for a name that no planted
 // project has.
 func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
+	return drawWith(readPlanted(fsys), fsys, name)
+}
+
+// readPlanted returns a function that reads planted projects by name, each once.
+func readPlanted(fsys fs.FS) func(name string) (*planted.Project, error) {
+	held := map[string]*planted.Project{}
+	return func(name string) (*planted.Project, error) {
+		if p := held[name]; p != nil {
+			return p, nil
+		}
+		p, err := planted.Read(fsys, path.Join(plantedDir, name))
+		held[name] = p
+		return p, err
+	}
+}
+
+// drawWith is Drawn with a function that reads planted projects.
+func drawWith(read func(name string) (*planted.Project, error), fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	base, number, seeded := strings.Cut(name, "@")
 	project, area, _ := strings.Cut(base, ".")
 	names, err := PlantedNames(fsys)
@@ -182,7 +197,7 @@ func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	}
 	var draws []*planted.Draw
 	for _, one := range names {
-		p, err := planted.Read(fsys, path.Join(plantedDir, one))
+		p, err := read(one)
 		if err != nil {
 			return nil, nil, err
 		}

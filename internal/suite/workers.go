@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -328,7 +326,11 @@ func (e *env) rebuilder() (*rebuilder, error) {
 	return r, nil
 }
 
-func (r *rebuilder) close() { r.env.closeAll(slices.Collect(maps.Values(r.reviewers))) }
+func (r *rebuilder) close() {
+	for _, one := range r.reviewers {
+		r.env.close(one)
+	}
+}
 
 // item returns river.ErrOther for what is missing here: another worker may have it.
 func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
