@@ -34,7 +34,7 @@ var imports = map[string][]string{
 	"internal/proof":     {"audit", "internal/box"},
 	"internal/planted":   {"audit", "audit/fixture", "internal/box", "internal/seal"},
 	"internal/store":     {"audit"},
-	"internal/fixes":     {"audit", "audit/fixture", "audit/score", "internal/cwe", "internal/seal", "internal/stat"},
+	"internal/fixes":     {"audit", "audit/fixture", "audit/score", "internal/box", "internal/cwe", "internal/seal", "internal/stat"},
 	"internal/postgres":  {"internal/box"},
 	"internal/run":       {"audit", "internal/store"},
 	"internal/run/river": {"audit", "internal/run", "internal/store"},
