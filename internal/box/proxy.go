@@ -324,6 +324,9 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 			refuse(w, err)
 		},
 	}
+	// Without it the server closes the request as the answer begins. A provider that answers
+	// before our last read of the request would have its answer cut off.
+	_ = http.NewResponseController(w).EnableFullDuplex()
 	reverse.ServeHTTP(w, r)
 }
 

@@ -122,6 +122,43 @@ func TestTheProviderGetsTheKey(t *testing.T) {
 	})
 }
 
+// TestAnswerBeforeTheRequestIsRead checks that a provider may stream its answer while the
+// program still sends its request: neither loses a byte.
+func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
+	const chunks = 300
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		duplex := http.NewResponseController(w)
+		_ = duplex.EnableFullDuplex()
+		for i := range chunks {
+			_, _ = fmt.Fprintf(w, "data: {\"i\": %d}\n\n", i)
+			_ = duplex.Flush()
+		}
+		n, err := io.Copy(io.Discard, r.Body)
+		_, _ = fmt.Fprint(w, "read ", n, " ", err)
+	}))
+	defer provider.Close()
+	for _, key := range []string{"", "sk-canary-8d1f0c77"} {
+		t.Setenv("PROVIDER_KEY", key)
+		n := audit.Network{Provider: provider.URL, BaseURL: "PROVIDER_URL", Key: "PROVIDER_KEY"}
+		p, err := newProxy(n, false)
+		require.NoError(t, err)
+		defer p.close()
+		post := func(size int) {
+			body := strings.NewReader(strings.Repeat("x", size))
+			resp, err := http.Post("http://"+p.address+"/v1/ask", "text/plain", body)
+			require.NoError(t, err)
+			answer, err := io.ReadAll(resp.Body)
+			require.NoError(t, errors.Join(err, resp.Body.Close()))
+			require.Equal(t, chunks, strings.Count(string(answer), "\n\n"))
+			require.True(t, strings.HasSuffix(string(answer), fmt.Sprint("read ", size, " <nil>")))
+		}
+		post(32 << 20) // more than the sockets between hold
+		for range 60 {
+			post(100_000)
+		}
+	}
+}
+
 // TestNamedHostsAlone: whatever else listens on this machine or answers to a name
 // is out of reach, and what was tried is told.
 func TestNamedHostsAlone(t *testing.T) {
