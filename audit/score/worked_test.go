@@ -76,7 +76,7 @@ func listOf(s string) []string {
 
 // The page's example, scored: every disposition, reason and figure is what the page says.
 func TestWorkedExample(t *testing.T) {
-	tables := rows(t, "../../docs/scoring-example.md")
+	tables := rows(t, "../../docs/maintainers/scoring-example.md")
 	p := &audit.Project{Name: "worked", Tree: audit.Tree{}, Decoys: []audit.Decoy{{ID: "WD", Dimension: audit.Injection,
 		CWEs: []audit.CWE{89}, File: "UserDao.java", Functions: []string{"count"}, Lines: audit.Range{Start: 60, End: 62}}}}
 	for _, r := range tables["Path"] {

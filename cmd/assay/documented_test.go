@@ -16,18 +16,24 @@ import (
 // one that the command takes; that a file which it names is not here, or that the text
 // leaves the rest of it open, is no matter.
 func TestDocumentedCommands(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	require.NoError(t, err)
+	var pages []string
+	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/maintainers/*.md"} {
+		found, err := filepath.Glob("../../" + pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, found, pattern)
+		pages = append(pages, found...)
+	}
 	blocks := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	inline := regexp.MustCompile("`(assay [^`]*)`")
 	starts := regexp.MustCompile(`(?:^|\s)(?:go run \./cmd/assay|assay) ([a-z].*)$`)
 	lines := 0
-	for _, page := range append(pages, "../../README.md") {
+	for _, page := range pages {
 		b, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, block := range append(blocks.FindAllStringSubmatch(string(b), -1), inline.FindAllStringSubmatch(string(b), -1)...) {
 			for _, line := range strings.Split(block[1], "\n") {
 				command, _, _ := strings.Cut(line, "  #")
+				command, _, _ = strings.Cut(command, " | ")
 				m := starts.FindStringSubmatch(strings.TrimSpace(command))
 				if m == nil || strings.HasSuffix(m[1], "--help") { // which ends the program
 					continue

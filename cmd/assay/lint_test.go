@@ -79,7 +79,7 @@ func TestLintNamesAnUnknownProvider(t *testing.T) {
 	models := "# Models\n\n| Name | Provider | ID | In | Out | Date |\n|---|---|---|---|---|---|\n| a | ollama | a | | | 2026-11-22 |\n| b | azure | b | 1 | 2 | 2026-11-22 |\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/models.md"), []byte(models), 0o600))
 	err := (&lintCmd{Root: root}).Run(io.Discard)
-	require.EqualError(t, err, `fixtures/models.md:6: the provider is "azure": expected openrouter, openai, anthropic, google, ollama or own, which is the server that ASSAY_BASE_URL names (docs/providers.md)`)
+	require.EqualError(t, err, `fixtures/models.md:6: the provider is "azure": expected openrouter, openai, anthropic, google, ollama or own, which is the server that ASSAY_BASE_URL names (docs/auditors.md)`)
 }
 
 // TestLintRefusesWhatTriggerRefuses: a pattern that matches nothing is told before a

@@ -171,7 +171,7 @@ func (d Directory) Variables(name string) []string {
 func CheckProvider(m audit.Model) error {
 	if _, known := providers[m.Provider]; !known {
 		return fmt.Errorf("%s: the provider is %q: expected %s, which is the server that "+
-			"ASSAY_BASE_URL names (docs/providers.md)", m.Pos, m.Provider, providerNames)
+			"ASSAY_BASE_URL names (docs/auditors.md)", m.Pos, m.Provider, providerNames)
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	case variant:
 		return c, fmt.Errorf("%s: %q is no provider: expected %s before the colon; every other is "+
 			"asked by ASSAY_BASE_URL and ASSAY_API_KEY, its model named without a prefix "+
-			"(docs/providers.md: Azure, Bedrock, Vertex)", name, maker, providerNames)
+			"(docs/auditors.md: Azure, Bedrock, Vertex)", name, maker, providerNames)
 	default:
 		return c, fmt.Errorf("%s is neither a section of fixtures/auditors.md nor a row of "+
 			"fixtures/models.md: expected a name of theirs, provider:model (openai:gpt-6-sol), an ID "+

@@ -35,7 +35,7 @@ func TestBagOfTokens(t *testing.T) {
 	require.Empty(t, proof.BagOfTokens(told[:1]), "nothing to learn from")
 }
 
-// docs/proving-cases.md shows what the words alone give.
+// docs/maintainers/proving-cases.md shows what the words alone give.
 func TestBagOfTokensIsShown(t *testing.T) {
 	if os.Getenv("ASSAY_APP") != "" {
 		t.Skip("ASSAY_APP: one application alone")
@@ -44,7 +44,7 @@ func TestBagOfTokensIsShown(t *testing.T) {
 	for _, f := range proof.BagOfTokens(corpora(t)) {
 		least, most = min(least, f.AUC), max(most, f.AUC)
 	}
-	page, err := os.ReadFile("../../docs/proving-cases.md")
+	page, err := os.ReadFile("../../docs/maintainers/proving-cases.md")
 	require.NoError(t, err)
 	require.Contains(t, string(page), fmt.Sprintf("an AUC of %.2f to %.2f", least, most))
 }

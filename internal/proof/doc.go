@@ -7,7 +7,7 @@
 // [Effect] for each order of the rows or interleaving of two sessions, and holds
 // the effects against the oracles and against each other; [Prove] gives what the
 // [Ledger] keeps of it.
-// What has to hold, and how to write it, is docs/proving-cases.md.
+// What has to hold, and how to write it, is docs/maintainers/proving-cases.md.
 //
 // Nothing here judges a reviewer, and nothing that a reviewer says comes here.
 package proof

@@ -15,10 +15,10 @@ import (
 	"assay/internal/proof"
 )
 
-// example reads the application that docs/worked-example.md shows.
+// example reads the application that docs/maintainers/worked-example.md shows.
 func example(t *testing.T) *audit.App {
 	t.Helper()
-	app, advice, err := fixture.LintApp(os.DirFS("../../docs/worked-example"), "tests/notes")
+	app, advice, err := fixture.LintApp(os.DirFS("../../docs/maintainers/worked-example"), "tests/notes")
 	require.NoError(t, err)
 	require.Empty(t, advice)
 	return app

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,7 @@ import (
 )
 
 // TestReadmeShowsWhatIsMeasured: the summary in README.md and the tables of
-// docs/figures.md are what the suites say of this repository, to the letter.
+// docs/maintainers/figures.md are what the suites say of this repository, to the letter.
 // ASSAY_UPDATE=1 writes them.
 func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	t.Setenv("ASSAY_ROOT", "")
@@ -35,7 +36,7 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	s.summary.print(&short, view{width: screenWidth, lines: screenLines})
 	holdBlock(t, "../../README.md", "summary", "```\n$ go test -run 'Smoke|Regression|Bench'\nPASS\n"+strings.ReplaceAll(short.String(), ": assay ", ": go run ./cmd/assay ")+"```\n")
 
-	const page = "../../docs/figures.md"
+	const page = "../../docs/maintainers/figures.md"
 	var public, planted figures
 	for _, l := range s.summary.rows("Regression") {
 		switch _, err := os.Stat("../../fixtures/planted/" + l.about); {
@@ -113,25 +114,40 @@ func (f figures) table(head, end string) string {
 	return out
 }
 
-// TestPagesAreShortAndLinked: a page of docs/ has at most two screens of fifty lines,
-// README.md two and what it prints, none is wider than a screen but for tables and
-// commands, and each link leads to a file and a heading that is there.
-func TestPagesAreShortAndLinked(t *testing.T) {
+// userPages returns README.md and the pages of docs/, which users read.
+func userPages(t *testing.T) []string {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
 	require.NotEmpty(t, pages)
-	heading, link := regexp.MustCompile("(?m)^#+ (.*)$"), regexp.MustCompile(`\]\(([^)\s:]+)\)`)
-	for _, page := range append(pages, "../../README.md") {
+	return append([]string{"../../README.md"}, pages...)
+}
+
+// maintainerPages returns the pages of docs/maintainers/, and CONTRIBUTING.md.
+func maintainerPages(t *testing.T) []string {
+	pages, err := filepath.Glob("../../docs/maintainers/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	return append([]string{"../../CONTRIBUTING.md"}, pages...)
+}
+
+// generated matches a block of a page that a test writes.
+var generated = regexp.MustCompile(`(?s)<!-- begin: .*?<!-- end: [^>]*-->`)
+
+// TestUserPagesAreShort: ten pages and 8,000 words in all, generated blocks apart. A
+// page has at most 120 lines, and none is wider than 132 columns but for tables and
+// commands.
+func TestUserPagesAreShort(t *testing.T) {
+	words := 0
+	pages := userPages(t)
+	require.LessOrEqual(t, len(pages), 10, "pages for users: move one to docs/maintainers, or merge two")
+	for _, page := range pages {
 		b, err := os.ReadFile(page)
 		require.NoError(t, err)
-		lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-		most := 100
-		switch path.Base(page) {
-		case "README.md":
-			most += screenLines
-		case "figures.md": // generated tables
-			most = 300
-		case "fixes.md": // five commands, with all that they print
+		text := generated.ReplaceAllString(string(b), "")
+		words += len(strings.Fields(text))
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		most := 120
+		if path.Base(page) == "fixes.md" { // five commands with all that they print
 			most = 150
 		}
 		require.LessOrEqual(t, len(lines), most, "%s: more lines than a page may have", page)
@@ -140,22 +156,47 @@ func TestPagesAreShortAndLinked(t *testing.T) {
 				require.LessOrEqual(t, utf8.RuneCountInString(l), 132, "%s:%d: wider than a screen", page, i+1)
 			}
 		}
+	}
+	require.LessOrEqual(t, words, 8000, "words for users to read")
+}
+
+// TestLinksLeadSomewhere: each link of a page leads to a file and a heading that exist.
+func TestLinksLeadSomewhere(t *testing.T) {
+	heading, link := regexp.MustCompile("(?m)^#+ (.*)$"), regexp.MustCompile(`\]\(([^)\s:]+)\)`)
+	for _, page := range append(append(userPages(t), maintainerPages(t)...), "../../SECURITY.md", "../../CHANGELOG.md") {
+		b, err := os.ReadFile(page)
+		require.NoError(t, err)
 		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
 			file, anchor, _ := strings.Cut(m[1], "#")
-			to, err := os.ReadFile(filepath.Join(filepath.Dir(page), file))
-			if err != nil && anchor == "" {
-				_, err = os.Stat(filepath.Join(filepath.Dir(page), file))
+			to := filepath.Join(filepath.Dir(page), file)
+			if file == "" {
+				to = page
 			}
+			if anchor == "" {
+				_, err := os.Stat(to)
+				require.NoError(t, err, "%s: the link %s", page, m[1])
+				continue
+			}
+			text, err := os.ReadFile(to)
 			require.NoError(t, err, "%s: the link %s", page, m[1])
-			if anchor != "" {
-				var there []string
-				for _, h := range heading.FindAllStringSubmatch(string(to), -1) {
-					there = append(there, strings.ReplaceAll(strings.ToLower(h[1]), " ", "-"))
-				}
-				require.Contains(t, there, anchor, "%s: the link %s", page, m[1])
+			var anchors []string
+			for _, h := range heading.FindAllStringSubmatch(string(text), -1) {
+				anchors = append(anchors, anchorOf(h[1]))
 			}
+			require.Contains(t, anchors, anchor, "%s: the link %s", page, m[1])
 		}
 	}
+}
+
+// anchorOf returns the anchor that GitHub gives a heading.
+func anchorOf(heading string) string {
+	kept := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -_", r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
+	return strings.ReplaceAll(kept, " ", "-")
 }
 
 // shellBlock is a block of commands.
@@ -164,15 +205,13 @@ var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // TestDocumentedTestsHaveTheirFlags: every flag of a go test line in README.md and
 // docs/ is there, and every variable is one that is read.
 func TestDocumentedTestsHaveTheirFlags(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	require.NoError(t, err)
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	define(flags)
 	known := func(name string) bool {
 		return flags.Lookup(name) != nil || flag.Lookup("test."+name) != nil || name == "c" || name == "o" || name == "tags"
 	}
 	lines := 0
-	for _, page := range append(pages, "../../README.md") {
+	for _, page := range append(userPages(t), maintainerPages(t)...) {
 		b, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, block := range shellBlock.FindAllStringSubmatch(string(b), -1) {

@@ -14,7 +14,7 @@ import (
 	"assay/internal/seal"
 )
 
-// TestWhatIsRememberedStandsInTheDocuments holds the two rows of docs/recordings.md
+// TestWhatIsRememberedStandsInTheDocuments holds the two rows of docs/maintainers/recordings.md
 // that say what memory alone finds on the trees as everybody knows them, and on the
 // sealed exports: they shift with keys, seals and judge.
 func TestWhatIsRememberedStandsInTheDocuments(t *testing.T) {
@@ -42,9 +42,9 @@ func TestWhatIsRememberedStandsInTheDocuments(t *testing.T) {
 		pinned += " " + recall(nil) + " |"
 		sealed += " " + recall(p.Renames) + " |"
 	}
-	page, err := os.ReadFile("../../docs/recordings.md")
+	page, err := os.ReadFile("../../docs/maintainers/recordings.md")
 	require.NoError(t, err)
 	for _, row := range []string{pinned, sealed} {
-		require.True(t, strings.Contains(string(page), "\n"+row+"\n"), "docs/recordings.md should have the row\n%s", row)
+		require.True(t, strings.Contains(string(page), "\n"+row+"\n"), "docs/maintainers/recordings.md should have the row\n%s", row)
 	}
 }

@@ -10,8 +10,8 @@ import (
 // (-NAME, with its variable), variables, and names of auditors and reviewers.
 var removed = map[string]string{
 	"assay scan":        "assay capture patterns PROJECT records the embedded auditor; to scan a folder of your own use a scanner, and docs/gate.md to measure it",
-	"assay merge":       "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
-	"TEST_TOTAL_SHARDS": "workers do it: assay enqueue and assay work share one PostgreSQL (docs/scale.md)",
+	"assay merge":       "workers do it: assay enqueue and assay work share one PostgreSQL (docs/maintainers/scale.md)",
+	"TEST_TOTAL_SHARDS": "workers do it: assay enqueue and assay work share one PostgreSQL (docs/maintainers/scale.md)",
 	"assay rescore":     "assay score RECORD... scores kept reports again; assay score REPORT... --project NAME scores any report",
 	"assay tree":        "assay new project NAME --again writes the manifests of a project again",
 	"assay readings":    "a recorded reviewer is a recording like others: assay capture",
