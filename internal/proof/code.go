@@ -20,19 +20,21 @@ import (
 	"assay/internal/box"
 )
 
-// Deadline is how long one case may take for all its parameter sets: it ends what
-// never ends, also on a machine that is busy with other work.
+// Deadline is the time limit for one case over all of its parameter sets. It stops code that
+// never ends and is long enough for a busy machine.
 const Deadline = 5 * time.Minute
 
+// maxOutput is the number of bytes that a harness may print for one case.
 const maxOutput = 8 << 20 // bytes that a harness may print for one case
 
-// A MissingRuntime is the error for a language whose runtime this machine lacks.
+// A MissingRuntime is the error for a language whose runtime is not installed.
 type MissingRuntime struct{ Program, Package string }
 
 func (m *MissingRuntime) Error() string {
 	return fmt.Sprintf("%s is not in PATH: install %s", m.Program, m.Package)
 }
 
+// A language is how the cases of one programming language are run.
 type language struct {
 	harness string // file in the application's folder
 	file    string // what the case's code is written to
@@ -41,8 +43,8 @@ type language struct {
 	args    []string
 }
 
-// languages, by the harness that stands in the application's folder. Go is built
-// and not interpreted: see golang.go.
+// languages are the supported languages, recognized by the harness in the application's folder.
+// Go is compiled, see golang.go; all others are interpreted.
 var languages = []language{
 	{"harness.mjs", "case.mjs", "node", "nodejs", []string{"harness.mjs", "case.mjs"}},
 	{"harness.py", "case.py", "python3", "python3", []string{"-B", "harness.py", "case.py"}},
@@ -50,9 +52,10 @@ var languages = []language{
 	{"harness.go.txt", "case.go", "go", "golang", nil},
 }
 
-// NewCode prepares the harness of an application whose cases are code. Files of
-// the application's folder that begin with "harness" go with each case. The error
-// is a *MissingRuntime where the language's runtime is not installed.
+// NewCode prepares the harness of an application whose cases are code. Files of the
+// application's folder whose names begin with "harness" are copied next to each case. It
+// returns a *MissingRuntime if the language's runtime is not installed. The caller closes the
+// result.
 func NewCode(app *audit.App) (*Code, error) {
 	for _, l := range languages {
 		if app.Harness[l.harness] == nil {
@@ -79,7 +82,7 @@ func NewCode(app *audit.App) (*Code, error) {
 	return nil, fmt.Errorf("%s has neither data.sql nor a harness: expected one of %s", app.Dir, strings.Join(names, ", "))
 }
 
-// Code runs the cases of one application in their own language.
+// A Code runs the cases of one application in their own language.
 type Code struct {
 	app      *audit.App
 	lang     language
@@ -94,7 +97,8 @@ type Code struct {
 // Close removes the temporary folder.
 func (c *Code) Close() { _ = c.remove() }
 
-// Runtime is the language's program with its version, less the patch. See Runner.
+// Runtime returns the language's program with the first two numbers of its version. See
+// [Runner].
 func (c *Code) Runtime(ctx context.Context) (string, error) {
 	args := []string{"--version"}
 	if c.lang.program == "go" {
@@ -109,10 +113,10 @@ func (c *Code) Runtime(ctx context.Context) (string, error) {
 
 var versionRE = regexp.MustCompile(`\d+(\.\d+)?`)
 
-// release: within the first two numbers of its version a language keeps its meaning.
+// release returns the first two numbers of a version: a language keeps its meaning within them.
 func release(version string) string { return versionRE.FindString(version) }
 
-// Run runs code in a process of its own. See Runner.
+// Run runs code in a process of its own. See [Runner].
 func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
 	dir, err := os.MkdirTemp(c.dir, "case")
 	if err != nil {
@@ -130,6 +134,7 @@ func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []a
 	return c.ask(ctx, dir, in, len(sets), program, args...)
 }
 
+// ready writes or compiles the code and returns the command that runs it in dir.
 func (c *Code) ready(ctx context.Context, dir, code string) (program string, args []string, err error) {
 	if c.golang != nil {
 		program, err = c.golang.binary(ctx, code)
@@ -138,6 +143,7 @@ func (c *Code) ready(ctx context.Context, dir, code string) (program string, arg
 	return c.program, c.lang.args, c.lay(dir, code)
 }
 
+// ask runs the harness on the input lines in and returns its effects, one for each of n lines.
 func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program string, args ...string) ([][]Effect, error) {
 	out, stderr, err := c.runIn(ctx, dir, in, program, args...)
 	if err != nil {
@@ -146,6 +152,7 @@ func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program st
 	return effects(out, n)
 }
 
+// lay writes the harness and the case's code into dir.
 func (c *Code) lay(dir, code string) error {
 	for name, b := range c.app.Harness {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
@@ -155,8 +162,8 @@ func (c *Code) lay(dir, code string) error {
 	return layCase(dir, c.lang.file, code)
 }
 
-// layCase writes a case's code to the file of this name or, where it is several
-// files, to their paths, the change among them made.
+// layCase writes a case's code into dir: to the file of this name or, if the code consists of
+// several blocks with paths, to these paths with the diff among them applied.
 func layCase(dir, file, code string) error {
 	files, err := audit.PatchBlocks(audit.SplitBlocks("", code))
 	if err != nil {
@@ -181,8 +188,8 @@ func layCase(dir, file, code string) error {
 	return nil
 }
 
-// lines writes the sets as the harness reads them: one JSON object a line, with
-// the family's name as "query".
+// lines returns the parameter sets as the harness reads them: one JSON object a line, with the
+// family's name as "query". A set with SQL in _rival is an error.
 func lines(fam *audit.Family, sets []audit.ParamSet) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -201,6 +208,7 @@ func lines(fam *audit.Family, sets []audit.ParamSet) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// effects parses the harness's output: one JSON object a line, for each of n parameter sets.
 func effects(out []byte, n int) ([][]Effect, error) {
 	var all [][]Effect
 	sc := bufio.NewScanner(bytes.NewReader(out))
@@ -248,9 +256,9 @@ func effects(out []byte, n int) ([][]Effect, error) {
 	return all, nil
 }
 
-// runIn runs a program in dir with a bare environment and no network, gives it in,
-// and at the deadline ends it with all that it started. What is foreign sees dir, which it
-// cannot write, and the system's programs.
+// runIn runs a program in dir with the standard input in, a bare environment and no network. It
+// ends the program and all of its children at the deadline. A foreign harness runs in the
+// sandbox, where it reads dir and the system's programs and writes nothing but temporary files.
 func (c *Code) runIn(ctx context.Context, dir string, in []byte, program string, args ...string) (stdout, stderr []byte, err error) {
 	p := box.Process{Dir: dir, Command: append([]string{program}, args...), Stdin: string(in), Timeout: c.deadline, Offline: true, Cap: maxOutput}
 	home := dir

@@ -1,13 +1,11 @@
-// Package proof runs cases on the real thing and says whether they are what
-// their labels claim.
+// Package proof runs cases on their real runtime and reports whether they do what their labels
+// claim.
 //
-// The path of a family: [Open] gives the [Runner] that its application needs
-// (PostgreSQL with the SPEC's schema and data.sql, or a harness in the cases' own
-// language). [Check] runs every case on every parameter set, which gives an
-// [Effect] for each order of the rows or interleaving of two sessions, and holds
-// the effects against the oracles and against each other; [Prove] gives what the
-// [Ledger] keeps of it.
-// What has to hold, and how to write it, is docs/maintainers/proving-cases.md.
+// [Open] returns the [Runner] of an application: PostgreSQL with the SPEC's schema and
+// data.sql, or a harness in the cases' own language. [Check] runs every case of a family on
+// every parameter set. A run yields one [Effect] for each order of the rows, or for each
+// interleaving of two sessions. Check compares the effects with the oracles and with each
+// other. [Prove] does the same and returns the entry for the [Ledger].
 //
-// Nothing here judges a reviewer, and nothing that a reviewer says comes here.
+// docs/maintainers/proving-cases.md says what has to hold and how to write it.
 package proof

@@ -10,11 +10,11 @@ import (
 	"assay/audit"
 )
 
-// edges derives from the first benign set of a family what a client may send
-// besides: each bound value in turn as NULL, and as zero, negative or the largest
-// integer, as an empty text or list, as a list that holds NULL, or as a time without
-// end, whichever its type allows. What the session
-// gives stays, and so does pasted text, which has attack sets of its own.
+// edges returns additional parameter sets, derived from the first benign set of a family: each
+// bound value in turn is replaced by NULL, and by zero, a negative number or the largest
+// integer, an empty text or list, a list that holds NULL, or an infinite time, as its type
+// allows. Values of the session are kept. Values that are pasted into the code are kept too,
+// since they have attack sets of their own.
 func edges(app *audit.App, fam *audit.Family) []audit.ParamSet {
 	i := slices.IndexFunc(fam.Sets, func(s audit.ParamSet) bool { return s.Set == audit.SetBenign && s.Race == nil })
 	if i < 0 || len(app.Oracles) == 0 {
@@ -39,9 +39,11 @@ func edges(app *audit.App, fam *audit.Family) []audit.ParamSet {
 	return all
 }
 
+// aDay matches a date.
 var aDay = regexp.MustCompile(`^\d{4}-\d\d-\d\d`)
 
-// edgesOf tells a parameter's type by the values that the family's sets give it.
+// edgesOf returns the edge values of a parameter, whose type it takes from the family's sets;
+// nil if all of them are NULL.
 func edgesOf(fam *audit.Family, name string) []any {
 	for _, s := range fam.Sets {
 		switch v := s.Values[name].(type) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An Effect is what one run of a case on one parameter set did.
+// An Effect is the result of one run of a case on one parameter set.
 type Effect struct {
 	Variant  string // how it was run: the order of the rows, the interleaving
 	Result   string // canonical form of what it returned and of the state it left: equal effects have equal texts
@@ -15,7 +15,7 @@ type Effect struct {
 	Err      string // the runtime's error; empty when there was none
 }
 
-// A Violation is an oracle's verdict on an effect.
+// A Violation is a requirement that an effect breaks.
 type Violation struct {
 	Requirement int
 	Name        string // the oracle's
@@ -26,11 +26,12 @@ func (v Violation) String() string {
 	return fmt.Sprintf("requirement %d (%s): %s", v.Requirement, v.Name, v.Why)
 }
 
+// breaks reports whether the effect violates requirement n.
 func (e *Effect) breaks(n int) bool {
 	return slices.ContainsFunc(e.Violated, func(v Violation) bool { return v.Requirement == n })
 }
 
-// A table is the rows that a statement returned, values as PostgreSQL's text.
+// A table holds the rows that a statement returned, with values in PostgreSQL's text form.
 type table struct {
 	columns []column
 	rows    [][][]byte // nil is NULL
@@ -41,7 +42,7 @@ type column struct {
 	typ  string // folded: every integer is "int", every text is "text"
 }
 
-// canonical writes the table as a typed multiset: columns by name, rows sorted.
+// canonical returns the table as a typed multiset: columns sorted by name, then rows sorted.
 func (t *table) canonical() string {
 	if t == nil {
 		return "no rows are returned\n"
@@ -71,7 +72,7 @@ func (t *table) canonical() string {
 	return head.String() + "\n" + strings.Join(lines, "\n") + "\n"
 }
 
-// value gives equal texts to equal values: 10.50 and 10.5 are one numeric.
+// value returns equal texts for equal values: 10.50 and 10.5 are the same numeric.
 func value(typ, text string) string {
 	if typ == "numeric" && strings.Contains(text, ".") {
 		return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
@@ -79,7 +80,7 @@ func value(typ, text string) string {
 	return text
 }
 
-// difference tells the first lines in which two canonical results differ.
+// difference returns the first lines in which two canonical results differ.
 func difference(want, got string) string {
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
 	only := func(a, b []string) []string {
@@ -111,6 +112,7 @@ func difference(want, got string) string {
 	return b.String()
 }
 
+// clip returns the first n bytes of s, with an ellipsis if s is longer.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

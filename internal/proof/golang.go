@@ -14,23 +14,23 @@ import (
 	"strings"
 )
 
-// golang builds Go cases. Each case becomes a package of its own, beside a copy
-// of the application's harness*.go.txt, and many packages become one program:
-// linking once is what makes hundreds of cases bearable.
+// golang compiles Go cases. Each case becomes a package with a copy of the application's
+// harness*.go.txt, and many packages are linked into one program, since linking dominates the
+// time.
 type golang struct {
 	code     *Code
 	binaries map[string]string // by key: the program that holds the case
 	failed   map[string]string // by key: the compiler's words
 }
 
+// key returns the package name of a case: a hash of its code.
 func key(code string) string {
 	sum := sha256.Sum256([]byte(code))
 	return "c" + hex.EncodeToString(sum[:8])
 }
 
-// Prepare builds many codes at once, which is much faster than one by one. For
-// languages that are not built it does nothing. Codes that do not compile are
-// told by Run.
+// Prepare compiles many codes at once, which is much faster than one by one. It does nothing
+// for interpreted languages. A code that does not compile is an error of Run.
 func (c *Code) Prepare(ctx context.Context, codes []string) error {
 	if c.golang == nil {
 		return nil
@@ -38,6 +38,7 @@ func (c *Code) Prepare(ctx context.Context, codes []string) error {
 	return c.golang.build(ctx, codes)
 }
 
+// binary returns the program that holds the case. It is an error if the code does not compile.
 func (g *golang) binary(ctx context.Context, code string) (string, error) {
 	k := key(code)
 	if g.binaries[k] == "" && g.failed[k] == "" {
@@ -72,7 +73,8 @@ func main() {
 }
 `
 
-// build makes one program of the codes that compile, and notes why others do not.
+// build compiles the codes into one program. It drops those that do not compile, notes the
+// compiler's messages in failed, and tries again.
 func (g *golang) build(ctx context.Context, codes []string) error {
 	dir, err := os.MkdirTemp(g.code.dir, "build")
 	if err != nil {
@@ -106,7 +108,7 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 	return err
 }
 
-// lay writes a package for each code that is not built yet, and gives their keys.
+// lay writes a package for each code that was not built before and returns their keys.
 func (g *golang) lay(dir string, codes []string) (keys []string, err error) {
 	for _, code := range codes {
 		k := key(code)
@@ -135,7 +137,7 @@ func (g *golang) lay(dir string, codes []string) (keys []string, err error) {
 	return keys, nil
 }
 
-// program is the main package of the cases.
+// program returns the source of the main package, which selects a case by its key.
 func program(keys []string) []byte {
 	var imports, table strings.Builder
 	for _, k := range keys {
@@ -145,6 +147,7 @@ func program(keys []string) []byte {
 	return fmt.Appendf(nil, mainGo, imports.String(), table.String())
 }
 
+// tool runs the go command offline in dir and returns its output.
 func (g *golang) tool(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, g.code.program, args...)
 	cmd.Dir = dir
@@ -155,8 +158,8 @@ func (g *golang) tool(ctx context.Context, dir string, args ...string) ([]byte, 
 
 var ignored = regexp.MustCompile(`(?m)^ignore (\((?s:.*?)^\)|.*)$`)
 
-// module lets the cases import what Assay itself depends on, from the module
-// cache.
+// module writes go.mod and go.sum such that cases can import the dependencies of Assay from the
+// module cache.
 func (g *golang) module(dir string) error {
 	root, err := os.Getwd()
 	if err != nil {

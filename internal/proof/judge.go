@@ -10,7 +10,7 @@ import (
 	"assay/audit"
 )
 
-// A Runner runs the code of an application's cases on the real thing.
+// A Runner runs the code of an application's cases on their real runtime.
 type Runner interface {
 	// Run runs code, a variant of fam, on each of sets. For each set it gives one
 	// effect or several (orders of rows, interleavings), in a fixed order. An
@@ -26,10 +26,9 @@ type Runner interface {
 	Close()
 }
 
-// Open gives the runner that an application's cases need: PostgreSQL where the
-// application has a schema or data.sql, else the language of its harness. dsn is
-// asked only in the first case. The harness of a foreign application runs in the sandbox where
-// there is one. The caller closes the runner.
+// Open returns the runner of an application: PostgreSQL if the application has a schema or
+// data.sql, else the language of its harness. It calls dsn in the first case only. The harness
+// of a foreign application runs in the sandbox if there is one. The caller closes the runner.
 func Open(ctx context.Context, app *audit.App, foreign bool, dsn func() (string, error)) (Runner, error) {
 	if !app.HasDatabase() {
 		c, err := NewCode(app)
@@ -46,11 +45,11 @@ func Open(ctx context.Context, app *audit.App, foreign bool, dsn func() (string,
 	return NewPostgres(ctx, url, app)
 }
 
-// Check proves one family: the goods satisfy every oracle on every set, and on
-// what a client may send besides (see edges), and give equal results; each bad
-// equals the goods on benign sets and breaks on an attack set every requirement
-// that its Violates names. It gives what does not hold, each with the place to
-// mend; none means proven. The error is for a context that ended.
+// Check checks one family. Good cases must satisfy every oracle on every set and on its edge
+// values (see edges), and must return equal results. Each bad case must equal the good ones on
+// benign sets and must break every requirement of its Violates on at least one attack set.
+// Check returns what does not hold, with positions; an empty list means that the family is
+// proven. The error is that of a context that ended.
 func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]audit.Problem, error) {
 	v := &verifier{app: app, fam: fam, runner: r}
 	var goods, bads []*audit.Case
@@ -97,6 +96,7 @@ func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]
 	return v.problems, ctx.Err()
 }
 
+// A verifier collects the problems of one family.
 type verifier struct {
 	app      *audit.App
 	fam      *audit.Family
@@ -104,10 +104,13 @@ type verifier struct {
 	problems []audit.Problem
 }
 
+// say adds a problem.
 func (v *verifier) say(pos audit.Pos, format string, args ...any) {
 	v.problems = append(v.problems, audit.Problem{Pos: pos, What: fmt.Sprintf(format, args...)})
 }
 
+// complete reports whether the family has what a proof needs: parameter sets of both kinds, a
+// good case, and an oracle for each requirement.
 func (v *verifier) complete(goods int) bool {
 	if v.fam.Pos.File == "" || len(v.fam.Sets) == 0 {
 		v.say(v.fam.Cases[0].Pos, "%s/%s has no proof: expected %s.md with # Parameters", v.fam.App, v.fam.Query, v.fam.Query)
@@ -136,6 +139,7 @@ func (v *verifier) complete(goods int) bool {
 	return len(v.problems) == 0
 }
 
+// run runs a case on the sets. It adds a problem and returns false if the case cannot be run.
 func (v *verifier) run(ctx context.Context, c *audit.Case, sets []audit.ParamSet) ([][]Effect, bool) {
 	es, err := v.runner.Run(ctx, v.fam, c.Code, sets)
 	if err != nil {
@@ -145,6 +149,7 @@ func (v *verifier) run(ctx context.Context, c *audit.Case, sets []audit.ParamSet
 	return es, true
 }
 
+// checkGood checks that a good case does not fail on benign sets and violates no requirement.
 func (v *verifier) checkGood(c *audit.Case, sets []audit.ParamSet, es [][]Effect) {
 	for i, set := range sets {
 		for _, e := range es[i] {
@@ -160,8 +165,8 @@ func (v *verifier) checkGood(c *audit.Case, sets []audit.ParamSet, es [][]Effect
 	}
 }
 
-// checkModel asks that the benign sets show something, and that the order of the
-// rows does not matter to the good that the others are held against.
+// checkModel checks the good case that the others are compared with: a benign set must return
+// rows, and the order of rows must not change the result.
 func (v *verifier) checkModel(c *audit.Case, sets []audit.ParamSet, es [][]Effect) {
 	shown := v.fam.Verify != ""
 	for i, set := range sets {
@@ -178,8 +183,8 @@ func (v *verifier) checkModel(c *audit.Case, sets []audit.ParamSet, es [][]Effec
 	}
 }
 
-// equal compares case c with the model case on the sets of a kind ("" for all).
-// Races are not compared: who comes first may rightly differ.
+// equal compares the effects of case c with those of the model case on the sets of a kind, ""
+// for all. Races are not compared, since either session may win.
 func (v *verifier) equal(c, model *audit.Case, sets []audit.ParamSet, want, got [][]Effect, kind string) {
 	for i, set := range sets {
 		if kind != "" && set.Set != kind || set.Race != nil {
@@ -197,8 +202,8 @@ func (v *verifier) equal(c, model *audit.Case, sets []audit.ParamSet, want, got 
 	}
 }
 
-// checkBad asks that every requirement that Violates names is broken on an
-// attack set. Others may be broken besides.
+// checkBad checks that a bad case breaks every requirement of its Violates on an attack set. It
+// may break others as well.
 func (v *verifier) checkBad(c *audit.Case, es [][]Effect) {
 	if len(c.Violates) == 0 {
 		v.say(c.Pos, "a bad without # Violates: expected the requirements that it breaks")
@@ -221,7 +226,8 @@ func (v *verifier) checkBad(c *audit.Case, es [][]Effect) {
 	}
 }
 
-// where names a set and, where it is run in several ways, how it was run.
+// where returns the name of a set and, if the set is run in several ways, of the effect's
+// variant.
 func where(s audit.ParamSet, e Effect) string {
 	name := cmp.Or(s.Set, "unmarked")
 	if s.Edge != "" {
@@ -234,6 +240,7 @@ func where(s audit.ParamSet, e Effect) string {
 	return at
 }
 
+// list returns the violations as one text.
 func list(vs []Violation) string {
 	parts := make([]string, len(vs))
 	for i, v := range vs {

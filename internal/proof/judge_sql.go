@@ -9,7 +9,7 @@ import (
 	"assay/audit"
 )
 
-// jsonOf gives a value of a column's type as JSON with the nearest type.
+// jsonOf returns a value of a column's type as the nearest JSON value.
 func jsonOf(typ string, value []byte) any {
 	text := string(value)
 	switch {
@@ -25,8 +25,8 @@ func jsonOf(typ string, value []byte) any {
 	return text
 }
 
-// oracles runs every oracle, as columns of one statement:
-// each gives its first row, or NULL.
+// oracles runs all oracles as columns of one statement; each column holds the oracle's first
+// row, or NULL.
 func (p *Postgres) oracles(ctx context.Context, s *side, e *Effect) error {
 	all := p.app.Oracles
 	t, err := s.exec(ctx, step{sql: oracleSQL(all)})
@@ -41,6 +41,7 @@ func (p *Postgres) oracles(ctx context.Context, s *side, e *Effect) error {
 	return nil
 }
 
+// oracleSQL returns the statement that runs the oracles.
 func oracleSQL(os []audit.Oracle) string {
 	cols := make([]string, len(os))
 	for i, o := range os {
@@ -49,7 +50,7 @@ func oracleSQL(os []audit.Oracle) string {
 	return "SELECT " + strings.Join(cols, ",\n")
 }
 
-// oracleError finds the oracle that does not run.
+// oracleError returns an error that names the oracle that does not run.
 func oracleError(ctx context.Context, s *side, os []audit.Oracle, err error) error {
 	if s.conn.PgConn().TxStatus() == 'E' {
 		if _, rerr := s.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT judged"); rerr != nil {

@@ -17,18 +17,17 @@ import (
 	"assay/audit"
 )
 
-// LedgerFile is where the ledger of a corpus stands, from its root.
+// LedgerFile is the path of the ledger below the corpus's root.
 const LedgerFile = "fixtures/proofs.tsv"
 
-// Sealed begins the names of the entries that say what the names in a project's sealed
-// export tell of its key: a test of internal/seal measures and writes these.
+// Sealed is the prefix of entries that state how well the names in a project's sealed export
+// predict its key. A test of internal/seal measures and writes them.
 const Sealed = "sealed/"
 
-// ledgerVersion changes when a proof means something else: every entry is then
-// stale.
+// ledgerVersion changes when the meaning of a proof changes, which makes every entry stale.
 const ledgerVersion = "1"
 
-// A Proved is an entry of the ledger: a family that was proven.
+// A Proved is the ledger's entry of a family that was proven.
 type Proved struct {
 	Content string // hash of everything that the proof depends on: cases, SPEC, data, harness
 	Runtime string // what ran it, as Runner.Runtime gives it
@@ -36,11 +35,11 @@ type Proved struct {
 	Despite string // why the entry stands although its proof is red; empty for all others
 }
 
-// A Ledger holds, by "<app>/<query>", the families that were proven.
+// A Ledger holds the proven families by "<app>/<query>".
 type Ledger map[string]Proved
 
-// ReadLedger reads the ledger; one that is not there is empty. A line that is none
-// is an error with its number.
+// ReadLedger reads the ledger. A missing file is an empty ledger. A malformed line is an error
+// with its number.
 func ReadLedger(fsys fs.FS) (Ledger, error) {
 	b, err := fs.ReadFile(fsys, LedgerFile)
 	l := Ledger{}
@@ -65,7 +64,7 @@ func ReadLedger(fsys fs.FS) (Ledger, error) {
 	return l, nil
 }
 
-// Text writes the ledger as ReadLedger reads it, families in order.
+// Text returns the ledger in the form that ReadLedger reads, sorted by family.
 func (l Ledger) Text() string {
 	var b strings.Builder
 	b.WriteString("family\tcontent\truntime\teffects\n")
@@ -77,7 +76,7 @@ func (l Ledger) Text() string {
 	return b.String()
 }
 
-// Content hashes what the proof of a family depends on.
+// Content returns a hash of everything that the proof of a family depends on.
 func Content(app *audit.App, fam *audit.Family) string {
 	h := sha256.New()
 	put := func(v any) {
@@ -114,7 +113,7 @@ func Content(app *audit.App, fam *audit.Family) string {
 	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
-// Prove proves a family and gives its entry beside what does not hold.
+// Prove checks a family as [Check] does and returns its ledger entry, too.
 func Prove(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) (Proved, []audit.Problem, error) {
 	name, err := r.Runtime(ctx)
 	if err != nil {
@@ -125,13 +124,13 @@ func Prove(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) (Pr
 	return Proved{Content: Content(app, fam), Runtime: name, Effects: hex.EncodeToString(w.seen.Sum(nil))[:32]}, problems, err
 }
 
-// A witness hashes every effect that passes.
+// A witness is a Runner that hashes all effects.
 type witness struct {
 	Runner
 	seen hash.Hash
 }
 
-// Run runs code and hashes its effects.
+// Run runs code and adds its effects to the hash.
 func (w *witness) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
 	all, err := w.Runner.Run(ctx, fam, code, sets)
 	for _, es := range all {
@@ -142,6 +141,7 @@ func (w *witness) Run(ctx context.Context, fam *audit.Family, code string, sets 
 	return all, err
 }
 
+// requirements returns the numbers of the violated requirements in order.
 func requirements(vs []Violation) []int {
 	var ns []int
 	for _, v := range vs {

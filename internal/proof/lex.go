@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A kind sorts the tokens of SQL as far as rewriting needs it.
+// A kind is the kind of a token, as far as rewriting needs it.
 type kind int
 
 const (
@@ -28,25 +28,27 @@ type token struct {
 	text string
 }
 
-// is reports whether t is the keyword or symbol s, given in lower case.
+// is reports whether t is the keyword or symbol s, which is in lower case.
 func (t token) is(s string) bool {
 	return (t.kind == word || t.kind == symbol) && strings.EqualFold(t.text, s)
 }
 
-// code reports whether t is more than space and comment.
+// code reports whether t is neither space nor a comment.
 func (t token) code() bool { return t.kind != space && t.kind != comment }
 
-// A lexer cuts code into tokens whose texts, joined, are the code again: the first
-// of its rules that fits makes the next one. It never fails: what has no end ends
-// with the code, and the runtime judges it.
+// A lexer splits code into tokens; the joined tokens are the code again. The first rule that
+// matches makes the next token. Unterminated tokens end with the code: the lexer never fails,
+// and the runtime reports the error.
 type lexer []rule
 
+// A rule recognizes one kind of token.
 type rule struct {
 	kind   kind
 	begins string                                // one of these bytes; empty: any
 	end    func(rest string, before []token) int // of the token at the beginning of rest; 0: none begins there
 }
 
+// cut returns the tokens of code.
 func (l lexer) cut(code string) []token {
 	var ts []token
 	for code != "" {
@@ -56,6 +58,7 @@ func (l lexer) cut(code string) []token {
 	return ts
 }
 
+// next returns the token at the beginning of rest.
 func (l lexer) next(rest string, before []token) token {
 	for _, r := range l {
 		if r.begins != "" && strings.IndexByte(r.begins, rest[0]) < 0 {
@@ -69,11 +72,11 @@ func (l lexer) next(rest string, before []token) token {
 	return token{symbol, rest[:n]}
 }
 
-// lex cuts SQL as PostgreSQL reads it.
+// lex returns the tokens of SQL by PostgreSQL's rules.
 func lex(sql string) []token { return postgreSQL.cut(sql) }
 
-// match is the end by a regular expression, which is compiled when it is first asked:
-// most programs that hold this package cut no code.
+// match returns a function that finds the end of a token by a regular expression. The
+// expression is compiled at first use, because most programs with this package never use it.
 func match(pattern string) func(string, []token) int {
 	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")") })
 	return func(rest string, _ []token) int { return len(compiled().FindString(rest)) }
@@ -98,6 +101,7 @@ var postgreSQL = lexer{
 	{symbol, "<>=!|&@#~^*/+%?-", operator},
 }
 
+// nestedComment returns the end of a comment, in which comments may be nested.
 func nestedComment(s string, _ []token) int {
 	depth := 0
 	for i := 0; i < len(s); {
@@ -117,6 +121,7 @@ func nestedComment(s string, _ []token) int {
 
 var dollarTag = regexp.MustCompile(`^\$(?:[A-Za-z_` + high + `][\w` + high + `]*)?\$`)
 
+// dollarQuoted returns the end of a dollar-quoted string; 0 if s does not begin with one.
 func dollarQuoted(s string, _ []token) int {
 	tag := dollarTag.FindString(s)
 	end := strings.Index(s[len(tag):], tag)
@@ -131,7 +136,7 @@ func dollarQuoted(s string, _ []token) int {
 
 var operators = regexp.MustCompile(`^[<>=!|&@#~^*/+%?-]+`)
 
-// operator ends where a comment begins.
+// operator returns the end of an operator, which stops where a comment begins.
 func operator(s string, _ []token) int {
 	op := operators.FindString(s)
 	for _, comment := range []string{"--", "/*"} {
@@ -142,6 +147,7 @@ func operator(s string, _ []token) int {
 	return len(op)
 }
 
+// join returns the text of the tokens.
 func join(ts []token) string {
 	var b strings.Builder
 	for _, t := range ts {
@@ -150,7 +156,7 @@ func join(ts []token) string {
 	return b.String()
 }
 
-// statements cuts code at its semicolons; statements without code are left out.
+// statements splits code at its semicolons and drops statements without code.
 func statements(code string) [][]token {
 	var all [][]token
 	var cur []token
@@ -171,8 +177,8 @@ func statements(code string) [][]token {
 	return all
 }
 
-// paste puts the values of ${name} into code as the host application does:
-// unescaped.
+// paste replaces ${name} by the value of the parameter, unescaped, as a vulnerable application
+// does. It is an error if there is no such parameter.
 func paste(code string, values map[string]any) (string, error) {
 	var b strings.Builder
 	for {
@@ -194,8 +200,8 @@ func paste(code string, values map[string]any) (string, error) {
 	}
 }
 
-// bind turns :name into $1, $2, ... and gives the names in that order. The
-// keywords that PostgreSQL answers with the real time become the frozen time.
+// bind replaces :name by $1, $2, ... and returns the names in this order. It replaces keywords
+// for the current time by the frozen time.
 func bind(ts []token) (sql string, names []string) {
 	index := map[string]int{}
 	var b strings.Builder
@@ -214,8 +220,8 @@ func bind(ts []token) (sql string, names []string) {
 	return b.String(), names
 }
 
-// inline turns :name into a look-up in params, which gives text: the form for
-// oracles, whose statements take no parameters.
+// inline replaces :name by a look-up in the table params. Oracles use this form, because their
+// statements take no parameters.
 func inline(sql string) string {
 	var b strings.Builder
 	for _, t := range lex(sql) {
@@ -228,6 +234,7 @@ func inline(sql string) string {
 	return b.String()
 }
 
+// clock maps PostgreSQL's keywords for the current time to the frozen time.
 var clock = map[string]string{
 	"current_timestamp": "frozen.now()",
 	"current_date":      "(frozen.now()::date)",
@@ -236,6 +243,7 @@ var clock = map[string]string{
 	"localtime":         "(frozen.now()::time)",
 }
 
+// frozen returns the token's text, with the frozen time for a keyword of the clock.
 func frozen(t token) string {
 	if t.kind == word {
 		if f, ok := clock[strings.ToLower(t.text)]; ok {
@@ -245,7 +253,7 @@ func frozen(t token) string {
 	return t.text
 }
 
-// plain gives a parameter's value as text without quotes.
+// plain returns a parameter's value as unquoted text.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:

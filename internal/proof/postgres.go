@@ -15,14 +15,14 @@ import (
 	"assay/audit"
 )
 
-// Now is the time that cases see where a parameter set names no other.
+// Now is the time that cases see unless a parameter set states another.
 const Now = "2025-06-16T09:30:00Z"
 
+// databases counts the databases that this process created.
 var databases atomic.Int64 // that this process made
 
-// A Postgres runs the cases of one application. It holds the application's data
-// twice, in two orders of insertion, and rolls each run back. It is not safe for
-// concurrent use.
+// A Postgres runs the cases of one application. It holds the application's data twice, in two
+// orders of insertion, and rolls each run back. It is not safe for concurrent use.
 type Postgres struct {
 	dsn      *pgx.ConnConfig
 	admin    *pgx.Conn
@@ -41,9 +41,8 @@ type side struct {
 	prepared map[string]*pgconn.StatementDescription // by text: oracles and the like run again and again
 }
 
-// NewPostgres loads the application's schema and data into databases of their
-// own on the server at dsn, whose role must be allowed to create databases.
-// Close removes them.
+// NewPostgres loads the application's schema and data into new databases on the server at dsn,
+// whose role must be allowed to create databases. Close drops them.
 func NewPostgres(ctx context.Context, dsn string, app *audit.App) (_ *Postgres, err error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -88,10 +87,10 @@ func (p *Postgres) Close() {
 	_ = p.admin.Close(ctx)
 }
 
-// Prepare has nothing to build. See Runner.
+// Prepare does nothing, since SQL is not compiled. See [Runner].
 func (p *Postgres) Prepare(context.Context, []string) error { return nil }
 
-// Runtime is PostgreSQL with its major version. See Runner.
+// Runtime returns PostgreSQL's name with its major version. See [Runner].
 func (p *Postgres) Runtime(ctx context.Context) (string, error) {
 	var version string
 	if err := p.admin.QueryRow(ctx, "SHOW server_version").Scan(&version); err != nil {
@@ -100,10 +99,12 @@ func (p *Postgres) Runtime(ctx context.Context) (string, error) {
 	return "postgresql " + release(version), nil
 }
 
+// newName returns the name of a new database.
 func (p *Postgres) newName() string {
 	return fmt.Sprintf("assay_proof_%d_%d", time.Now().UnixNano(), databases.Add(1))
 }
 
+// create creates a database from a template, "" for the default one.
 func (p *Postgres) create(ctx context.Context, db, template string) error {
 	sql := "CREATE DATABASE " + db
 	if template != "" {
@@ -116,6 +117,7 @@ func (p *Postgres) create(ctx context.Context, db, template string) error {
 	return nil
 }
 
+// connect opens a session with the frozen clock and the time limits of a proof.
 func (p *Postgres) connect(ctx context.Context, db string) (*pgx.Conn, error) {
 	cfg := p.dsn.Copy()
 	cfg.Database = db
@@ -128,7 +130,7 @@ func (p *Postgres) connect(ctx context.Context, db string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, cfg)
 }
 
-// clockSchema shadows what tells the time.
+// clockSchema defines functions that hide PostgreSQL's own functions for the current time.
 const clockSchema = `
 CREATE SCHEMA frozen;
 CREATE FUNCTION frozen.now() RETURNS timestamptz STABLE LANGUAGE sql
@@ -138,8 +140,8 @@ CREATE FUNCTION frozen.statement_timestamp() RETURNS timestamptz STABLE LANGUAGE
 CREATE FUNCTION frozen.transaction_timestamp() RETURNS timestamptz STABLE LANGUAGE sql AS $$ SELECT frozen.now() $$;
 `
 
-// load fills the template: the clock, the schema that reviewers read in the
-// SPEC, data.sql, and the schema "before" with a copy of every table.
+// load fills the template database with the frozen clock, the SPEC's schema, data.sql, and a
+// schema "before" with a copy of every table.
 func (p *Postgres) load(ctx context.Context) error {
 	c, err := p.connect(ctx, p.template)
 	if err != nil {
@@ -178,9 +180,9 @@ func (p *Postgres) load(ctx context.Context) error {
 	return err
 }
 
-// diffSQL notes the rows of a table that a run changed: old is null for a row
-// that is new, new for one that is gone. Without a primary key a changed row is
-// one that is gone and one that is new. What changes in a partition changes in its table.
+// diffSQL returns the statement that notes the rows of a table that a run changed: old is null
+// for an inserted row, new for a deleted one. Without a primary key an updated row is noted as
+// deleted and inserted. Changes in a partition are noted for its table.
 func diffSQL(quoted string, key []string) string {
 	public := literal("public."+quoted) + "::regclass"
 	table := "(SELECT relname FROM pg_class WHERE oid = coalesce(pg_partition_root(" + public + "), " + public + "))"
@@ -192,6 +194,7 @@ func diffSQL(quoted string, key []string) string {
 		FROM before.%[2]s o FULL JOIN public.%[2]s n ON %[3]s WHERE o IS DISTINCT FROM n`, table, quoted, strings.Join(key, " AND "))
 }
 
+// freeze returns SQL with the frozen time in place of the current time.
 func freeze(sql string) string {
 	ts := lex(sql)
 	for i := range ts {
@@ -200,6 +203,8 @@ func freeze(sql string) string {
 	return join(ts)
 }
 
+// newSide creates a database from the template, with its rows reversed on request, and opens a
+// session.
 func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*side, error) {
 	db := p.newName()
 	if err := p.create(ctx, db, p.template); err != nil {
@@ -217,12 +222,13 @@ func (p *Postgres) newSide(ctx context.Context, name string, reverse bool) (*sid
 	return s, s.open(ctx)
 }
 
+// newSession opens a session on a database.
 func (p *Postgres) newSession(ctx context.Context, name, db string) (*side, error) {
 	conn, err := p.connect(ctx, db)
 	return &side{name: name, conn: conn, prepared: map[string]*pgconn.StatementDescription{}}, err
 }
 
-// open makes the session's own tables and notes where the sequences stand.
+// open creates the session's temporary tables and notes the values of the sequences.
 func (s *side) open(ctx context.Context) error {
 	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE returned (statement int, row_no int, doc jsonb, last boolean);
 		CREATE TEMP VIEW result AS SELECT row_no, doc FROM returned WHERE last; CREATE TEMP TABLE params (p jsonb); CREATE TEMP TABLE changes (tab text, old jsonb, new jsonb)`, pgx.QueryExecModeSimpleProtocol)
@@ -236,8 +242,8 @@ func (s *side) open(ctx context.Context) error {
 	return err
 }
 
-// reverseRows rewrites every table with its rows in the opposite order. Keys
-// between tables are dropped meanwhile and made again as they were.
+// reverseRows rewrites every table with its rows in the opposite order. It drops foreign keys
+// first and restores them afterwards.
 func reverseRows(ctx context.Context, c *pgx.Conn) error {
 	const fks = ` FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conparentid = 0`
 	drop, err := names(ctx, c, `SELECT format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname)`+fks)
@@ -264,6 +270,7 @@ func reverseRows(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
+// names runs a query and returns its only column.
 func names(ctx context.Context, c *pgx.Conn, sql string) ([]string, error) {
 	rows, err := c.Query(ctx, sql)
 	if err != nil {
@@ -272,8 +279,8 @@ func names(ctx context.Context, c *pgx.Conn, sql string) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// explain adds to a PostgreSQL error what its short form leaves out: the line of
-// sql on which it arose, where known.
+// explain returns a PostgreSQL error with its detail, its code and the line of sql where it
+// occurred, if that is known.
 func explain(err error, sql string) error {
 	var pe *pgconn.PgError
 	if !errors.As(err, &pe) {
@@ -289,6 +296,7 @@ func explain(err error, sql string) error {
 	return fmt.Errorf("%s [%s]", text, pe.Code)
 }
 
+// jsonText returns a value that was read from JSON as JSON.
 func jsonText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

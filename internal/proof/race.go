@@ -13,12 +13,11 @@ import (
 	"assay/audit"
 )
 
-// runRace runs the code against a second session, on a fresh copy of the database
-// for each interleaving: the first session pauses after its k-th statement, the
-// second runs to its end or until it waits for a lock, then the first goes on.
-// The second session runs the same code with the values of Race, or the set's
-// Rival; a rival also goes first, with the case beginning before it commits.
-// Code that does not begin a transaction itself runs in one.
+// runRace runs the code against a second session, on a fresh copy of the database for each
+// interleaving. The first session pauses after its k-th statement, the second runs until it
+// ends or waits for a lock, then the first continues. The second session runs the same code
+// with the values of Race, or the set's Rival. A rival also goes first; then the case begins
+// before the rival commits. Code without a transaction runs in one.
 func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
 	first, err := raceSteps(code, set.Values)
 	if err != nil {
@@ -55,6 +54,7 @@ func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string, 
 	return all, nil
 }
 
+// raceSteps returns the steps of code, within a transaction.
 func raceSteps(code string, values map[string]any) ([]step, error) {
 	steps, err := parse(code, values)
 	if err != nil {
@@ -67,6 +67,8 @@ func raceSteps(code string, values map[string]any) ([]step, error) {
 	return append(steps, step{sql: "COMMIT", txn: "commit"}), nil
 }
 
+// interleave runs the first k steps of first, then second, then the rest of first, and returns
+// the effect on a new database.
 func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit.ParamSet, first, second []step, k int, rivalFirst bool) (e Effect, err error) {
 	e.Variant = fmt.Sprintf("second session runs after statement %d", k)
 	if rivalFirst {
@@ -122,8 +124,8 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 	return e, p.judge(ctx, ss[2], fam, set, &e, last)
 }
 
-// stepLog notes every step that a session takes: what is left in the end hides
-// that a row which another session rejected meanwhile was approved.
+// stepLog notes every change of a row with the session that made it. The final state alone
+// would hide that a case approved a row that the other session had rejected meanwhile.
 const stepLog = `
 CREATE SCHEMA race;
 CREATE TABLE race.steps (pid int, tab text, old jsonb, new jsonb);
@@ -168,8 +170,8 @@ type player struct {
 	err  string
 }
 
-// play runs steps until one fails; then it rolls back, as a host application
-// does, and the remaining steps are passed over.
+// play runs steps until one fails. Then it rolls back and skips the remaining steps, as an
+// application does.
 func (pl *player) play(ctx context.Context, steps []step) {
 	for _, st := range steps {
 		if pl.err != "" {
@@ -192,6 +194,7 @@ func (pl *player) play(ctx context.Context, steps []step) {
 	}
 }
 
+// note records a failure and rolls back.
 func (pl *player) note(ctx context.Context, err error, st step) {
 	if err == nil {
 		return
@@ -200,9 +203,8 @@ func (pl *player) note(ctx context.Context, err error, st step) {
 	_, _ = pl.side.conn.Exec(ctx, "ROLLBACK", pgx.QueryExecModeSimpleProtocol)
 }
 
-// clear takes the rival's steps out of the log: it is not the one who is judged,
-// nor are the rows that it reads.
-// A rival that fails, or that goes first and changes nothing, proves nothing.
+// clear deletes the rival's changes from the log, because only the case is judged. It is an
+// error if the rival fails, or if it goes first and changes nothing.
 func (pl *player) clear(ctx context.Context, judge *pgx.Conn, set *audit.ParamSet, first bool) error {
 	if pl.err != "" {
 		return fmt.Errorf("%s: the _rival fails: %s", set.Pos, pl.err)
@@ -214,7 +216,7 @@ func (pl *player) clear(ctx context.Context, judge *pgx.Conn, set *audit.ParamSe
 	return err
 }
 
-// union puts the rows of both sessions under the first one's columns.
+// union returns the rows of both sessions under the columns of the first.
 func union(a, b *table) *table {
 	if a == nil {
 		return b

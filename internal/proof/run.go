@@ -16,8 +16,8 @@ import (
 	"assay/audit"
 )
 
-// Run runs code, a variant of fam, on each set: once for each order of the rows,
-// or, when the set has a second session, once for each interleaving. See Runner.
+// Run runs code, a variant of fam, on each set: once for each order of the rows or, if the set
+// has a second session, once for each interleaving. See [Runner].
 func (p *Postgres) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
 	all := make([][]Effect, len(sets))
 	for i := range sets {
@@ -29,6 +29,7 @@ func (p *Postgres) Run(ctx context.Context, fam *audit.Family, code string, sets
 	return all, nil
 }
 
+// run runs code on one set.
 func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
 	if set.Race != nil {
 		return p.runRace(ctx, fam, code, set)
@@ -48,6 +49,7 @@ func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string, set 
 	return all, nil
 }
 
+// A step is one statement with its parameters.
 type step struct {
 	sql    string
 	names  []string
@@ -55,6 +57,8 @@ type step struct {
 	txn    string // "begin", "commit", "rollback", "set transaction": it governs the transaction; else empty
 }
 
+// parse returns the statements of code with pasted and bound parameters. It is an error if a
+// parameter is missing or there is no statement.
 func parse(code string, values map[string]any) ([]step, error) {
 	text, err := paste(code, values)
 	if err != nil {
@@ -77,7 +81,8 @@ func parse(code string, values map[string]any) ([]step, error) {
 	return steps, nil
 }
 
-// transaction names what a statement does to the transaction around it.
+// transaction returns how a statement controls the transaction ("begin", "commit", "rollback",
+// "set transaction"); "" if it does not.
 func transaction(ts []token) string {
 	var w []string
 	for _, t := range ts {
@@ -99,8 +104,8 @@ func transaction(ts []token) string {
 	return ""
 }
 
-// runOn runs the steps in one transaction and rolls it back. Statements that
-// govern the transaction are passed over: there is one, and it is ours.
+// runOn runs the steps in one transaction and rolls it back. It skips statements that control
+// the transaction, since the surrounding one is used.
 func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps []step, set *audit.ParamSet) (e Effect, err error) {
 	e.Variant = s.name
 	if err := s.begin(ctx, fam, set); err != nil {
@@ -141,6 +146,7 @@ func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps 
 	return e, p.judge(ctx, s, fam, set, &e, returned...)
 }
 
+// begin opens the transaction of a run and stores its parameters.
 func (s *side) begin(ctx context.Context, fam *audit.Family, set *audit.ParamSet) error {
 	sql := "BEGIN;"
 	if fam.Verify != "" {
@@ -151,6 +157,7 @@ func (s *side) begin(ctx context.Context, fam *audit.Family, set *audit.ParamSet
 	return err
 }
 
+// session returns the statements that set the time and time zone of a set.
 func session(set *audit.ParamSet) string {
 	var sql string
 	if set.Now != "" {
@@ -162,14 +169,14 @@ func session(set *audit.ParamSet) string {
 	return sql
 }
 
+// literal returns s as an SQL string literal.
 func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// maxRows is how many rows of a result are looked at: enough for any flaw, and
-// no mutant without its join condition fills the memory.
+// maxRows is the number of rows of a result that are compared. It bounds memory if a case lacks
+// a join condition.
 const maxRows = 2000
 
-// exec runs one statement and gives its rows, nil for a statement that returns
-// none.
+// exec runs one statement and returns its rows, nil for a statement that returns none.
 func (s *side) exec(ctx context.Context, st step) (*table, error) {
 	sd, err := s.prepare(ctx, st.sql)
 	if err != nil {
@@ -205,6 +212,7 @@ func (s *side) prepare(ctx context.Context, sql string) (*pgconn.StatementDescri
 	return sd, err
 }
 
+// unique returns the name, with a number if a column of that name exists.
 func unique(cs []column, name string) string {
 	try := name
 	for n := 2; slices.ContainsFunc(cs, func(c column) bool { return c.name == try }); n++ {
@@ -213,7 +221,7 @@ func unique(cs []column, name string) string {
 	return try
 }
 
-// argument gives a value in PostgreSQL's text form; nil for NULL.
+// argument returns a value in PostgreSQL's text form; nil for NULL.
 func argument(v any, oid uint32) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -233,8 +241,7 @@ func argument(v any, oid uint32) []byte {
 	return []byte(plain(v))
 }
 
-// arrayText gives an array in PostgreSQL's text form; an array of arrays has
-// several dimensions.
+// arrayText returns an array in PostgreSQL's text form. Nested arrays become dimensions.
 func arrayText(v []any) string {
 	parts := make([]string, len(v))
 	for i, e := range v {
@@ -258,10 +265,11 @@ var typeNames = map[uint32]string{
 	pgtype.DateOID: "date", pgtype.TimestampOID: "timestamp", pgtype.TimestamptzOID: "timestamptz",
 }
 
+// typeName returns the folded name of a type.
 func typeName(oid uint32) string { return cmp.Or(typeNames[oid], fmt.Sprint("oid ", oid)) }
 
-// judge hands the rows that each statement returned, nil for none, to the oracles and
-// writes the effect down; the last ones are the result.
+// judge passes the rows that each statement returned, nil for none, to the oracles and
+// completes the effect. The rows of the last statement are its result.
 func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *audit.ParamSet, e *Effect, returned ...*table) error {
 	docs := []any{}
 	e.Result = (*table)(nil).canonical()
@@ -321,9 +329,9 @@ func (p *Postgres) noteChanges(ctx context.Context, s *side, set *audit.ParamSet
 	return nil
 }
 
-// written gives the statements that note what this transaction wrote, by
-// PostgreSQL's own count, in which what this connection wrote just before may be: to
-// the schemas of this package among others.
+// written returns the statements that note what this transaction changed. It finds the tables
+// by PostgreSQL's statistics, which may include preceding changes of this connection. A change
+// outside of the schema public is an error.
 func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
 	t, err := s.exec(ctx, step{sql: `SELECT relname, schemaname FROM pg_stat_xact_user_tables
 		WHERE schemaname !~ '^pg_temp|^before$|^race$' AND n_tup_ins + n_tup_upd + n_tup_del > 0`})
@@ -340,6 +348,7 @@ func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
 	return notes, nil
 }
 
+// docs returns the rows as JSON objects.
 func (t *table) docs() []any {
 	docs := make([]any, len(t.rows))
 	for i, r := range t.rows {
