@@ -146,7 +146,7 @@ func (r *Record) Drop() (points float64, ok bool) {
 // slim leaves of each finding what matching reads.
 func slim(r *Record) *Record {
 	out := *r
-	out.Trials = nil
+	out.Trials, out.Run, out.Whole = nil, "", nil
 	for _, t := range r.Trials {
 		if t.Result != nil {
 			res := *t.Result

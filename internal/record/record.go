@@ -24,7 +24,8 @@ import (
 // A Record is one run of one auditor on one project.
 type Record struct {
 	Date    time.Time `json:"date"`
-	Suite   string    `json:"suite"` // "Smoke" or "Regression"
+	Run     string    `json:"run,omitempty"` // that wrote it; older records have none
+	Suite   string    `json:"suite"`         // "Smoke" or "Regression"
 	Project string    `json:"project"`
 	Auditor string    `json:"auditor"`
 	Change  string    `json:"change"`  // what was changed, in the words of who changed it
@@ -44,6 +45,7 @@ type Record struct {
 
 	Trials    []Trial         `json:"trials"`
 	Judgement score.Judgement `json:"judgement"`
+	Whole     *score.Suite    `json:"whole,omitempty"` // over all projects of the run, where it judged several; without those of each
 	Goals     score.Goals     `json:"goals"`
 	Baseline  string          `json:"baseline,omitempty"` // date of the baseline
 	Beside    *Record         `json:"beside,omitempty"`   // the old auditor whose trials ran between these, and are what they are held against

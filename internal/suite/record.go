@@ -16,14 +16,20 @@ import (
 )
 
 // writeRecords completes the test record of each measurement of an auditor and writes it.
-// Recordings that others have published have none: they are scored again at any time.
-func writeRecords(t T, e *env, ms []*measurement, j *judged) {
+// Recordings that others have published have none: they are scored again at any time. The
+// records of one run have the same run.
+func writeRecords(t T, e *env, run string, ms []*measurement, j *judged) {
 	for i, m := range ms {
 		if len(j.projects) == 0 || m.published() || !m.begun() {
 			continue
 		}
 		rec := &m.record
-		rec.Judgement, rec.Goals = j.projects[i], m.goals
+		rec.Judgement, rec.Goals, rec.Run = j.projects[i], m.goals, run
+		if j.whole != nil && len(ms) > 1 {
+			whole := *j.whole
+			whole.Projects = nil // each is in its own record
+			rec.Whole = &whole
+		}
 		var err error
 		if rec.Stated, err = record.ReadStated(e.root.fixtures(), baselinesDir, rec.Project); err != nil {
 			t.Error(err)

@@ -292,6 +292,7 @@ func (s *Suite) conclude(t T, r *running) {
 			collapsed = append(collapsed, judgements[i].collapsed(ms)...)
 		}
 		confirmed := r.confirm(t, collapsed)
+		run := cmp.Or(r.id, time.Now().UTC().Format("20060102T150405"))
 		for i, ms := range variants {
 			j := &judgements[i]
 			if confirmed && len(j.collapsed(ms)) > 0 {
@@ -301,7 +302,7 @@ func (s *Suite) conclude(t T, r *running) {
 				t.Errorf("%s: %v", ms[0].variant.name, errs[i])
 				continue
 			}
-			writeRecords(t, r.env, ms, j)
+			writeRecords(t, r.env, run, ms, j)
 			printJudged(t, r, ms, j)
 		}
 	}
