@@ -65,8 +65,7 @@ type ReviewTask struct {
 	Prompt   string // the evaluation prompt
 	Language string
 	Code     string
-	Files    []Block // in place of Code: the files of a module, of which every violation is asked for
-	Unusable string  // why an earlier reply to the same task could not be used; empty at first
+	Unusable string // why an earlier reply to the same task could not be used; empty at first
 }
 
 // A Reviewer judges one fragment of code against a SPEC. Several goroutines may ask one
@@ -99,10 +98,9 @@ type Review struct {
 	Explanation string
 	Violates    []int
 	CWEs        []CWE
-	Violations  []Violation // of a module; none where the verdict is good
-	Confidence  float64     // 0 to 1 as the reviewer states it; 0 also when it does not
-	Detail      string      // why there is no answer; empty when there is one
-	Raw         string      // the reply as it came
+	Confidence  float64 // 0 to 1 as the reviewer states it; 0 also when it does not
+	Detail      string  // why there is no answer; empty when there is one
+	Raw         string  // the reply as it came
 	Attempts    []Attempt
 }
 

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,8 +16,6 @@ type Answer struct {
 	Trial    int           // from 0
 	Outcome  audit.Outcome // of the trial
 	Violates []int         // requirements that the reviewer says are violated
-	Group    string        // what is asked about in one request, and may go wrong together; empty: each case for itself
-	Cluster  string        // what holds Group and the case's family, a module in all draws; empty where there is no Group
 }
 
 // An Estimate is a share with its 95 % interval, which allows for any dependence
@@ -78,7 +75,7 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		for i := range answers {
 			a := &answers[i]
 			if v := right(a.Outcome); (a.Case.Label == audit.Bad) == bad && !math.IsNaN(v) {
-				all = append(all, stat.Observation{Cluster: r.of(a.Case).family, Group: a.Group, Bad: bad, Value: v})
+				all = append(all, stat.Observation{Cluster: r.of(a.Case).family, Bad: bad, Value: v})
 			}
 		}
 		return all[from:]
@@ -89,7 +86,7 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		a := &answers[i]
 		b.Outcomes[a.Outcome]++
 		if a.Case.Label == audit.Bad && right(a.Outcome) == 1 && len(a.Case.Violates) > 0 {
-			reasons = append(reasons, stat.Observation{Cluster: r.of(a.Case).family, Group: a.Group, Bad: true, Value: reasonF1(a.Violates, a.Case.Violates)})
+			reasons = append(reasons, stat.Observation{Cluster: r.of(a.Case).family, Bad: true, Value: reasonF1(a.Violates, a.Case.Violates)})
 		}
 	}
 	for _, e := range []struct {
@@ -200,9 +197,6 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	pairs, err := pairCases(a, b)
 	if err != nil {
 		return Comparison{}, err
-	}
-	for i := range pairs.both {
-		pairs.both[i].Family = cmp.Or(pairs.clusters[i], pairs.both[i].Family)
 	}
 	c, err := stat.Compare(pairs.both, level)
 	if err != nil {

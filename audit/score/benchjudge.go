@@ -101,11 +101,10 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 }
 
 type casePairs struct {
-	both     []stat.Item
-	clusters []string         // of both: Answer.Cluster
-	earned   [2][]EntryChange // of both: good and bad cases that have an answer on either side
-	onlyOne  int              // cases that one side lacks
-	agree    bool             // the trials of each case agree on each side
+	both    []stat.Item
+	earned  [2][]EntryChange // of both: good and bad cases that have an answer on either side
+	onlyOne int              // cases that one side lacks
+	agree   bool             // the trials of each case agree on each side
 }
 
 func pairCases(now, baseline []Answer) (*casePairs, error) {
@@ -122,8 +121,7 @@ func pairCases(now, baseline []Answer) (*casePairs, error) {
 			continue
 		}
 		bad := n.c.Label == audit.Bad
-		p.both = append(p.both, stat.Item{ID: id, Family: n.family, Group: n.group, Bad: bad, Baseline: b.values, Now: n.values})
-		p.clusters = append(p.clusters, n.cluster)
+		p.both = append(p.both, stat.Item{ID: id, Family: n.family, Bad: bad, Baseline: b.values, Now: n.values})
 		if was, is := mean(b.values, Of), mean(n.values, Of); was.Defined && is.Defined {
 			at := 0
 			if bad {

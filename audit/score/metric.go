@@ -69,17 +69,6 @@ func BenchMetrics() []Metric[*Bench] {
 	}
 }
 
-// ModuleMetrics are the figures that modules have beside those of their sites.
-func ModuleMetrics() []Metric[*Modules] {
-	return []Metric[*Modules]{
-		{Name: "missed/100", Less: true, Of: func(m *Modules) Estimate { return m.Missed }, show: func(m *Modules) string { return m.Missed.numbers() }},
-		{Name: "false/100", Less: true, Of: func(m *Modules) Estimate { return m.False }, show: func(m *Modules) string { return m.False.numbers() }},
-		{Name: "F1", Of: valueOf(func(m *Modules) Value { return m.F1 })},
-		{Name: "modules entirely right", Of: func(m *Modules) Estimate { return m.Right }},
-		count("named off all sites", true, func(m *Modules) int { return m.Off }),
-	}
-}
-
 func count[R any](name string, less bool, of func(R) int) Metric[R] {
 	return Metric[R]{Name: name, Less: less, Of: valueOf(func(r R) Value { return Of(float64(of(r))) }),
 		show: func(r R) string { return strconv.Itoa(of(r)) }}

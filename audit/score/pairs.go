@@ -36,7 +36,7 @@ func (r *trialTable) pairs(answers []Answer) []stat.Observation {
 			continue
 		}
 		if both := right(a.Outcome) * good.values[a.Trial]; !math.IsNaN(both) {
-			obs = append(obs, stat.Observation{Cluster: good.family, Group: a.Group, Bad: true, Value: both})
+			obs = append(obs, stat.Observation{Cluster: good.family, Bad: true, Value: both})
 		}
 	}
 	return obs

@@ -20,12 +20,10 @@ type trialTable struct {
 }
 
 type caseTrials struct {
-	c       *audit.Case
-	family  string
-	group   string         // Answer.Group
-	cluster string         // Answer.Cluster
-	seen    map[int]uint64 // trials that were answered, 64 a word
-	values  []float64      // NaN for no answer; filled by lineUp
+	c      *audit.Case
+	family string
+	seen   map[int]uint64 // trials that were answered, 64 a word
+	values []float64      // NaN for no answer; filled by lineUp
 }
 
 // newTrialTable refuses answers of no case, with an unknown outcome, or two for the same
@@ -44,7 +42,6 @@ func newTrialTable(answers []Answer) (*trialTable, error) {
 			return nil, fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos, a.Case.ID(), a.Outcome, outcomes)
 		}
 		ct := r.of(a.Case)
-		ct.group, ct.cluster = a.Group, a.Cluster
 		word, bit := a.Trial/64, uint64(1)<<(a.Trial%64)
 		if ct.seen[word]&bit != 0 {
 			return nil, fmt.Errorf("%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos, a.Case.ID(), a.Trial)

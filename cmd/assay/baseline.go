@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"assay/audit"
 	"assay/internal/record"
 	"assay/internal/store"
 )
@@ -78,11 +77,6 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 			if ev.Prompt == c.Prompt && ev.Twin == "" {
 				b.Asked = record.AppendAsked(b.Asked, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
 				a := record.BenchAnswer{Case: ev.CaseID(), Hash: ev.CaseHash, Trial: ev.Index, Outcome: ev.Outcome, Violates: ev.Violates}
-				if ev.OfModule() && ev.Status == audit.Answered {
-					if a.Violations, err = audit.ParseViolations(ev.Explanation); err != nil {
-						return fmt.Errorf("%s: %s: %w", store.Shown(c.DB), ev.TestFile, err)
-					}
-				}
 				b.Answers = append(b.Answers, a)
 			}
 		}

@@ -273,7 +273,7 @@ func (c *compareCmd) results(ctx context.Context) error {
 	whereA, whereB := store.Shown(c.A), store.Shown(c.B) // no password in what is told
 	both, all := 0, each{}
 	var errs []error
-	as, bs := slices.Concat(ra.Variants, ra.Modules), slices.Concat(rb.Variants, rb.Modules)
+	as, bs := ra.Variants, rb.Variants
 	tellAlone(whereA, as, bs)
 	tellAlone(whereB, bs, as)
 	for _, a := range as {

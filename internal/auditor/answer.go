@@ -16,15 +16,10 @@ import (
 // malformed: a verdict takes some hundred bytes.
 const maxReply = 1 << 20
 
-// ReadReply reads a reply to a task: a verdict on a case, or the violations of a
-// module. It gives a review that is Answered, Refused or Malformed, with the reply in
-// Raw; never Errored.
-func ReadReply(task *audit.ReviewTask, reply string) audit.Review {
-	q := verdicts
-	if len(task.Files) > 0 {
-		q = violations
-	}
-	r := q.read(strings.ToValidUTF8(reply, "\uFFFD"))
+// ReadReply returns the verdict of a reply: a review that is Answered, Refused or
+// Malformed, with the reply in Raw; never Errored.
+func ReadReply(reply string) audit.Review {
+	r := verdicts.read(strings.ToValidUTF8(reply, "\uFFFD"))
 	r.Raw = reply
 	return *r
 }
@@ -123,8 +118,7 @@ func (q *question) object(text string, mend bool) (*audit.Review, string) {
 		return answer, ""
 	}
 	own := fold(object)
-	// What names a file is a violation of a list without an object around it.
-	if v := own.first(explanationKeys).String(); refuses(v) && !own.first(fileKeys).Exists() {
+	if v := own.first(explanationKeys).String(); refuses(v) {
 		return declined(v), ""
 	}
 	return q.members(own)
@@ -149,8 +143,7 @@ func (q *question) within(v gjson.Result, depth int) (found []*audit.Review) {
 
 // contradict reports whether two answers say different things.
 func contradict(a, b *audit.Review) bool {
-	return a.Status == audit.Answered && b.Status == audit.Answered &&
-		(a.Verdict != b.Verdict || audit.FormatViolations(a.Violations) != audit.FormatViolations(b.Violations))
+	return a.Status == audit.Answered && b.Status == audit.Answered && a.Verdict != b.Verdict
 }
 
 // changesMind matches what models write between a draft and their answer.

@@ -23,13 +23,9 @@ const (
 	// DefaultMaxTokens is what a model may write, its reasoning included. The
 	// reserve of a trial is its price.
 	DefaultMaxTokens = 8192
-	// moduleMaxTokens is the least that it may write about a module.
-	moduleMaxTokens = 16384
 	// DefaultChatTimeout is how long one request may take. Models that reason
 	// take minutes.
 	DefaultChatTimeout = 5 * time.Minute
-	// moduleTimeout is the least that a request about a module may take.
-	moduleTimeout = 20 * time.Minute
 	// DefaultChatIdle is how long a stream may stand still once the model has
 	// begun to write. Before that nothing can be told from silence: models think,
 	// and servers queue.
@@ -151,17 +147,11 @@ var schema = json.RawMessage(`{"type":"object","properties":{"explanation":{"typ
 	`"cwes":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["explanation","verdict","violated_requirements","cwes"],"additionalProperties":false}`)
 
-var moduleSchema = json.RawMessage(`{"type":"object","properties":{"violations":{"type":"array","items":{"type":"object","properties":{` +
-	`"explanation":{"type":"string"},"rule":{"type":["integer","null"]},"file":{"type":"string"},"function":{"type":"string"},` +
-	`"line":{"type":"integer"},"cwe":{"type":"string"}},` +
-	`"required":["explanation","rule","file","function","line","cwe"],"additionalProperties":false}}},` +
-	`"required":["violations"],"additionalProperties":false}`)
-
 // Review asks the model once, and again where the server turns a parameter down that
 // is left out from then on.
 func (c *client) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	var attempts []audit.Attempt
-	limit := c.maxTokens(&task)
+	limit := c.config.MaxTokens
 	for {
 		if most := c.most.Load(); most > 0 {
 			limit = min(limit, most)
@@ -170,7 +160,7 @@ func (c *client) Review(ctx context.Context, task audit.ReviewTask) (audit.Revie
 		got, a, f := c.exchange(ctx, body)
 		if f == nil {
 			c.breaker.closes()
-			r := c.read(&task, got.answer)
+			r := c.read(got.answer)
 			r.Attempts = append(attempts, a)
 			return withoutSecrets(r, c.redact), nil
 		}
@@ -285,10 +275,10 @@ func (c *client) send(ctx context.Context, end context.CancelCauseFunc, body *re
 	return got, res, err
 }
 
-// read reads a choice as the answer to a task: what it says about itself first. The
+// read returns the verdict of a choice: what it says about itself counts first. The
 // key leaves the text before anything is cut from it, since a part of it could not be
 // found any more.
-func (c *client) read(task *audit.ReviewTask, choice *choice) audit.Review {
+func (c *client) read(choice *choice) audit.Review {
 	m := choice.Message
 	text := m.Content
 	if strings.TrimSpace(text) == "" { // some answer a schema by calling a function
@@ -299,7 +289,7 @@ func (c *client) read(task *audit.ReviewTask, choice *choice) audit.Review {
 	}
 	text = c.redact(text)
 	switch whole := choice.FinishReason != "content_filter" && choice.FinishReason != "length"; {
-	case m.Refusal != "" && whole && ReadReply(task, text).Status == audit.Answered: // it declines a part
+	case m.Refusal != "" && whole && ReadReply(text).Status == audit.Answered: // it declines a part
 	case m.Refusal != "":
 		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(c.redact(m.Refusal)), Raw: text}
 	case choice.FinishReason == "content_filter":
@@ -308,11 +298,11 @@ func (c *client) read(task *audit.ReviewTask, choice *choice) audit.Review {
 		return audit.Review{Status: audit.Malformed, Detail: "truncated: the model reached its limit of tokens (finish_reason length)", Raw: text}
 	}
 	if thought := c.redact(m.Thought); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
-		if r := ReadReply(task, "<think>"+thought); r.Status == audit.Answered {
+		if r := ReadReply("<think>" + thought); r.Status == audit.Answered {
 			return r
 		}
 	}
-	return ReadReply(task, text)
+	return ReadReply(text)
 }
 
 // redact removes the API key from what is kept: servers quote it back in error

@@ -40,9 +40,6 @@ func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Re
 	if err := ctx.Err(); err != nil {
 		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
 	}
-	if len(task.Files) > 0 {
-		return audit.Review{Status: audit.Malformed, Detail: "control-words judges cases, and names no violations of a module"}, nil
-	}
 	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.5, Explanation: "no word is missing"}
 	lacking := lacking(strings.ToLower(withoutComments(task.Code)))
 	var why []string
@@ -151,4 +148,29 @@ func anyOf(expression string) func(string) bool {
 		return slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(s, l) }) ||
 			len(others) > 0 && other.MatchString(s)
 	}
+}
+
+// A constantControl is a reviewer that answers the same to every case.
+type constantControl struct {
+	name    string
+	verdict audit.Label
+}
+
+// reviewControls are the controls that judge cases.
+var reviewControls = []audit.Reviewer{
+	wordsControl{},
+	constantControl{"control-nothing", audit.Good},
+	constantControl{"control-everything", audit.Bad},
+}
+
+// Name returns "control-nothing" or "control-everything".
+func (c constantControl) Name() string { return c.name }
+
+// Review returns the control's verdict.
+func (c constantControl) Review(ctx context.Context, _ audit.ReviewTask) (audit.Review, error) {
+	if err := ctx.Err(); err != nil {
+		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
+	}
+	const why = "the control says so of everything"
+	return audit.Review{Status: audit.Answered, Verdict: c.verdict, Explanation: why, Raw: why}, nil
 }

@@ -18,8 +18,6 @@ const (
 	overheadTokens = 200
 	// answerTokens is what an answer takes as a rule.
 	answerTokens = 400
-	// moduleAnswerTokens is the same for a module, a model's reasoning included.
-	moduleAnswerTokens = 4000
 )
 
 // Cost gives what one request is expected to cost, and costs at most, in USD.
@@ -29,12 +27,8 @@ func (c *client) Cost(task audit.ReviewTask) (expected, most float64, known bool
 		return 0, 0, false
 	}
 	n := float64(len(Prompt(task)))
-	answer := float64(answerTokens)
-	if len(task.Files) > 0 {
-		answer = moduleAnswerTokens
-	}
-	expected = price(m, n/bytesPerToken+overheadTokens, answer)
-	most = price(m, n/bytesPerTokenWorst+overheadTokens, float64(c.maxTokens(&task)))
+	expected = price(m, n/bytesPerToken+overheadTokens, answerTokens)
+	most = price(m, n/bytesPerTokenWorst+overheadTokens, float64(c.config.MaxTokens))
 	return expected, most, true
 }
 

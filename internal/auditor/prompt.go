@@ -2,7 +2,6 @@ package auditor
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"assay/audit"
@@ -10,8 +9,7 @@ import (
 
 // Prompt puts a task into the one text that reviewers are sent: the SPEC's
 // Prompt section, the evaluation prompt, the code (of several files each below its
-// path, of a module with its lines numbered). It is made of the task alone,
-// which holds no label, file name, number or description. A task that is asked
+// path). It is made of the task alone, which holds no label, file name, number or description. A task that is asked
 // again says what was wrong with the reply before, and nothing of what it said.
 func Prompt(t audit.ReviewTask) string {
 	var b strings.Builder
@@ -19,12 +17,7 @@ func Prompt(t audit.ReviewTask) string {
 	b.WriteString("\n\n")
 	b.WriteString(strings.TrimSpace(t.Prompt))
 	b.WriteString("\n\n")
-	var blocks []audit.Block
-	for _, file := range t.Files {
-		file.Code = numbered(file.Code)
-		blocks = append(blocks, file)
-	}
-	blocks = append(blocks, audit.SplitBlocks(t.Language, t.Code)...)
+	blocks := audit.SplitBlocks(t.Language, t.Code)
 	for _, block := range blocks {
 		b.WriteString("## " + cmp.Or(block.Path, "The change") + "\n\n")
 		writeCode(&b, block.Language, block.Code)
@@ -45,17 +38,6 @@ func RequestHash(t audit.ReviewTask) string { return sha256Of([]byte(Prompt(t)))
 func writeCode(b *strings.Builder, language, code string) {
 	f := fence(code)
 	b.WriteString(f + language + "\n" + strings.TrimRight(code, "\n") + "\n" + f + "\n")
-}
-
-// numbered puts its number before each line: models cannot count lines.
-func numbered(code string) string {
-	var b strings.Builder
-	n := 0
-	for line := range strings.Lines(code) {
-		n++
-		fmt.Fprintf(&b, "%d| %s", n, line)
-	}
-	return b.String()
 }
 
 // fence gives backticks enough to hold the code: one more than its longest run,

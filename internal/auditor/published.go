@@ -13,16 +13,19 @@ import (
 	"assay/audit"
 )
 
-// publishedDir is the folder of recordings that holds runs which others have published: one
-// file an auditor. It begins with lines "# name<TAB>value" (auditor, source, licence, model,
-// date, notes). Then come two tables with tabs between the cells and a blank line between
-// the tables: the trials, and their findings. Lines are like 12 or 12-18, CWEs numbers
-// separated by commas; both may be empty, and so may a trial's cost, seconds and tokens.
+// publishedDir is the folder of recordings that are tables, one file an auditor: runs that
+// others have published, and replies that were recorded without their reports. A file begins
+// with lines "# name<TAB>value" (auditor, source, licence, model, date, notes). Then come two
+// tables with tabs between the cells and a blank line between the tables: the trials, and
+// their findings. Lines are like 12 or 12-18, CWEs numbers separated by commas; both may be
+// empty, and so may a trial's cost, seconds and tokens. The columns function and description
+// may be missing.
 const publishedDir = "published"
 
 const (
 	publishedTrials   = "project\ttrial\tcommit\tUSD\tseconds\ttokens in\ttokens out"
 	publishedFindings = "project\ttrial\tfile\tlines\tCWEs\tseverity"
+	publishedTexts    = "\tfunction\tdescription"
 )
 
 // published is what a trial of a published run holds beside its [Recording].
@@ -49,7 +52,7 @@ func readPublished(fsys fs.FS, file string) ([]*Recording, error) {
 		case line == "":
 		case strings.HasPrefix(line, "# ") && len(cells) == 2 && table == "":
 			head[strings.TrimPrefix(cells[0], "# ")] = cells[1]
-		case line == publishedTrials || line == publishedFindings:
+		case line == publishedTrials, strings.TrimSuffix(line, publishedTexts) == publishedFindings:
 			table = line
 		case table == publishedTrials && len(cells) == 7:
 			var r *Recording
@@ -61,7 +64,7 @@ func readPublished(fsys fs.FS, file string) ([]*Recording, error) {
 				trials[[2]string(cells)] = r
 				recs = append(recs, r)
 			}
-		case table == publishedFindings && len(cells) == 6:
+		case strings.HasPrefix(table, publishedFindings) && len(cells) == strings.Count(table, "\t")+1:
 			r := trials[[2]string(cells)]
 			if r == nil {
 				err = fmt.Errorf("trial %q of %q is not in the table of trials", cells[1], cells[0])
@@ -113,6 +116,9 @@ func publishedTrial(cells []string, head map[string]string) (*Recording, error) 
 
 func publishedFinding(cells []string) (f audit.Finding, err error) {
 	f.File = cells[2]
+	if len(cells) > 6 {
+		f.Function, f.Description = cells[6], cells[7]
+	}
 	if from, to, _ := strings.Cut(cells[3], "-"); from != "" {
 		f.Lines.Start, err = strconv.Atoi(from)
 		f.Lines.End = f.Lines.Start

@@ -45,6 +45,15 @@ func TestPublishedRuns(t *testing.T) {
 	require.Empty(t, run.Report.Findings)
 	require.False(t, run.Usage.Priced)
 
+	texts := strings.NewReplacer("severity\n", "severity\tfunction\tdescription\n",
+		"HIGH\n", "HIGH\tlist\tthe name is pasted in\n", "b.py\t\t\t\n", "b.py\t\t\t\t\t\n")
+	recs, fsys, err = read(texts.Replace(publishedTable))
+	require.NoError(t, err)
+	run, err = auditor.Replay(recs[0], fsys, nil).Audit(context.Background(), audit.AuditTask{})
+	require.NoError(t, err)
+	require.Equal(t, "list", run.Report.Findings[0].Function)
+	require.Equal(t, "the name is pasted in", run.Report.Findings[0].Description)
+
 	for _, c := range []struct{ old, new, want string }{
 		{"12-18", "about 12", `agent.tsv:11: the lines are "about 12": expected a form like 12 or 12-18`},
 		{"89,564", "SQL", `agent.tsv:11: "SQL" is no CWE`},

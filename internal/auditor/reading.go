@@ -38,7 +38,7 @@ type Readings struct {
 
 // A Reading is the reply to one request.
 type Reading struct {
-	About   string `json:"about"`   // audit.Case.ID, or audit.Module.ID
+	About   string `json:"about"`   // audit.Case.ID
 	Request string `json:"request"` // RequestHash of the task: the text itself can be made again
 	Reply   string `json:"reply"`   // as it came, malformed or wrong
 }
@@ -173,7 +173,7 @@ func (r *Reader) Read(prompt string) *Readings {
 	return nil
 }
 
-// Has reports whether it was shown, with a prompt, the case or module of this ID.
+// Has reports whether it was shown, with a prompt, the case of this ID.
 func (r *Reader) Has(prompt, about string) bool {
 	rs := r.Read(prompt)
 	return rs != nil && slices.ContainsFunc(rs.Readings, func(one Reading) bool { return one.About == about })
@@ -185,5 +185,5 @@ func (r *Reader) Review(_ context.Context, task audit.ReviewTask) (audit.Review,
 	if !ok {
 		return audit.Review{Status: audit.Errored, Detail: "a recorded reviewer, and it was never shown this request"}, nil
 	}
-	return ReadReply(&task, reply), nil
+	return ReadReply(reply), nil
 }

@@ -25,10 +25,6 @@ func Redact(s string, secrets ...string) string { return maskForms(Mask(s, secre
 // written as JSON may not have shown them.
 func withoutSecrets(r audit.Review, redact func(string) string) audit.Review {
 	texts := []*string{&r.Detail, &r.Raw, &r.Explanation}
-	for i := range r.Violations {
-		v := &r.Violations[i]
-		texts = append(texts, &v.File, &v.Function, &v.Why)
-	}
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
 		texts = append(texts, &a.Error, &a.Model, &a.FinishReason)

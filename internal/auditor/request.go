@@ -109,17 +109,7 @@ type tool struct {
 func (c *client) review(task audit.ReviewTask, maxTokens int64) *request {
 	r := c.request(maxTokens, says("user", Prompt(task)))
 	r.schema = schema
-	if len(task.Files) > 0 {
-		r.schema, r.timeout = moduleSchema, max(r.timeout, moduleTimeout)
-	}
 	return r
-}
-
-func (c *client) maxTokens(task *audit.ReviewTask) int64 {
-	if len(task.Files) > 0 {
-		return max(c.config.MaxTokens, moduleMaxTokens)
-	}
-	return c.config.MaxTokens
 }
 
 func (c *client) request(maxTokens int64, messages ...chatMessage) *request {

@@ -119,13 +119,13 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	if err != nil {
 		return audit.Review{}, err
 	}
-	r, err := c.read(ctx, &task, &e)
+	r, err := c.read(ctx, &e)
 	return withoutSecrets(r, c.redact), err
 }
 
 const promptFile = "prompt.txt"
 
-func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *ran) (audit.Review, error) {
+func (c *commandReviewer) read(ctx context.Context, e *ran) (audit.Review, error) {
 	why := c.stopped(ctx, e, "answer", "answer", maxReply)
 	switch {
 	case e.notRun(): // it will not be there for the next case either
@@ -142,7 +142,7 @@ func (c *commandReviewer) read(ctx context.Context, task *audit.ReviewTask, e *r
 	case e.said.Failed != "":
 		why = "the agent says that its own run failed: " + audit.OneLine(e.said.Failed, messageLimit)
 	default:
-		review := ReadReply(task, string(e.text))
+		review := ReadReply(string(e.text))
 		if last := e.LastWords(); last != "" && len(bytes.TrimSpace(e.text)) == 0 { // it may have said there why
 			review.Detail += "; it ended with: " + last
 		}

@@ -1,7 +1,6 @@
 package auditor
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -46,27 +45,6 @@ func TestAnAuditorsSecretsStayInside(t *testing.T) {
 		}
 		require.Contains(t, all, "[key]", name)
 	}
-}
-
-// TestSecretsInViolations: secrets are not in what an answer says of a module,
-// where its JSON hides them from whoever reads it as text.
-func TestSecretsInViolations(t *testing.T) {
-	t.Setenv("ASSAY_SANDBOX", "off")
-	const token = "hunter2-aB3dE6gH9jK2mN5pQ8"
-	t.Setenv("TRUSTED_TOKEN", token)
-	escaped := ""
-	for _, b := range []byte(token) {
-		escaped += fmt.Sprintf(`\u%04x`, b)
-	}
-	c := CommandReviewer(audit.AuditorEntry{Name: "a", Env: []string{"TRUSTED_TOKEN"},
-		Command: `cat <<'END'
-{"violations":[{"file":"` + escaped + `.go","function":"` + escaped + `","line":1,"explanation":"` + escaped + `"}]}
-END`})
-	r, err := c.Review(context.Background(), audit.ReviewTask{Files: []audit.Block{{Path: "a.go", Code: "x"}}})
-	require.NoError(t, err)
-	require.Len(t, r.Violations, 1, r.Detail)
-	require.NotContains(t, fmt.Sprintf("%+v", r), "hunter2")
-	require.Contains(t, r.Violations[0].Why, "[key]")
 }
 
 // FuzzMask: a secret whose pieces stand in the events of a stream, between whatever

@@ -144,12 +144,9 @@ func (Reviewer) Name() string { return Name }
 // Deterministic reports true: the same code has the same review.
 func (Reviewer) Deterministic() bool { return true }
 
-// Review judges one fragment or, of a module, names a violation for each finding.
+// Review judges one fragment: bad where a rule fires.
 func (Reviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
-	blocks := task.Files
-	if len(blocks) == 0 {
-		blocks = audit.SplitBlocks(task.Language, task.Code)
-	}
+	blocks := audit.SplitBlocks(task.Language, task.Code)
 	if blocks == nil {
 		blocks = []audit.Block{{Language: task.Language, Code: task.Code}}
 	} else if after, err := audit.PatchBlocks(blocks); err == nil {
@@ -168,16 +165,10 @@ func (Reviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Review
 			r.Verdict = audit.Bad
 			why = append(why, fmt.Sprintf("line %s: %s", f.Lines, f.Title))
 			r.CWEs = append(r.CWEs, f.CWEs...)
-			r.Violations = append(r.Violations, audit.Violation{File: f.File, Function: f.Function,
-				Lines: f.Lines, CWEs: f.CWEs, Why: f.Title})
 		}
 	}
-	if len(task.Files) > 0 {
-		r.Raw, r.Explanation = audit.FormatViolations(r.Violations), "the matches of the patterns"
-		return r, nil
-	}
 	slices.Sort(r.CWEs)
-	r.CWEs, r.Violations = slices.Compact(r.CWEs), nil
+	r.CWEs = slices.Compact(r.CWEs)
 	r.Explanation = strings.Join(append(why, "no pattern matches")[:max(1, len(why))], "; ")
 	r.Raw = r.Explanation
 	return r, nil

@@ -10,7 +10,7 @@
 //   - [Project.Draw] lets a seed choose which sites are bad, in which order
 //     functions stand, and what tables and files are called. [Draw.Render] gives
 //     the files of that draw with the place of every site, and [Combine] sets
-//     several side by side. [Project.DrawModules] draws what module reviews show.
+//     several side by side. [Project.DrawArea] draws one area.
 //   - [Target.Write] and [Target.Export] put the files into a folder, and
 //     [Target.Project] gives the key: bad sites as known vulnerabilities, good
 //     ones as decoys.

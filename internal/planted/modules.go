@@ -11,7 +11,7 @@ import (
 	"assay/audit/fixture"
 )
 
-// Bounds of a module review.
+// Bounds of an area.
 const (
 	leastSites = 15   // of a module
 	leastLines = 1500 // that it shows
@@ -19,7 +19,7 @@ const (
 	mostFlaws  = 10 // bad sites that a draw makes in it, at most
 )
 
-// A Module is a row of the table of modules: files that one request shows.
+// A Module is a row of the table of modules: the files of an area.
 type Module struct {
 	Name  string
 	files []string // slash patterns over the paths of the export as they are written; ** crosses folders

@@ -31,17 +31,26 @@ type Target struct {
 	reviews []audit.FindingReview
 }
 
-// An entry is a site of a draw, with what a key says of it besides.
+// An entry is a site of a draw, as its key states it.
 type entry struct {
-	audit.Site // named as drawn
-	dimension  audit.Dimension
-	severity   audit.Severity
-	also       []string
+	ID        string
+	Bad       bool
+	CWEs      []audit.CWE
+	File      string
+	Functions []string
+	Lines     audit.Range
+	Title     string // of the flaw
+	Why       string // evidence of a bad site, the reason of a good one
+	Pos       audit.Pos
+	dimension audit.Dimension
+	severity  audit.Severity
+	also      []string
 }
 
 func (d *Draw) entry(s Site, id string, places []Place, rename renamer) entry {
-	e := entry{audit.Site{ID: id, Bad: d.bad[s.ID], Rules: s.Rules, CWEs: s.CWEs, Functions: rename.all(s.Functions), Title: rename.apply(s.Title),
-		Why: rename.apply(s.Reason), Pos: s.Pos}, s.Dimension, s.Severity, nil}
+	e := entry{ID: id, Bad: d.bad[s.ID], CWEs: s.CWEs, Functions: rename.all(s.Functions),
+		Title: rename.apply(s.Title), Why: rename.apply(s.Reason), Pos: s.Pos,
+		dimension: s.Dimension, severity: s.Severity}
 	if e.Bad {
 		e.Why = rename.apply(s.Evidence)
 	}

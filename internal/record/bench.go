@@ -85,13 +85,11 @@ func short(names []string) string {
 
 // A BenchAnswer is the outcome of one trial of one case.
 type BenchAnswer struct {
-	Case     string        `json:"case"` // audit.Case.ID, or audit.Module.ID
+	Case     string        `json:"case"` // audit.Case.ID
 	Hash     string        `json:"hash"` // of the case as it was asked
 	Trial    int           `json:"trial,omitempty"`
 	Outcome  audit.Outcome `json:"outcome"`
 	Violates []int         `json:"violates,omitempty"`
-
-	Violations []audit.Violation `json:"violations,omitempty"` // of a module
 }
 
 func benchPath(dir, reviewer, prompt string) string {
@@ -127,9 +125,15 @@ func readBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error)
 // Of gives the answers for the cases that stand as they were asked, and names
 // those that have changed or gone since.
 func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, gone []string) {
-	return stillAsked(b, cases, hash, func(a *BenchAnswer, c *audit.Case) score.Answer {
-		return score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates}
-	})
+	for i := range b.Answers {
+		a := &b.Answers[i]
+		if c := cases[a.Case]; c != nil && hash(c) == a.Hash {
+			answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
+		} else {
+			gone = append(gone, a.Case)
+		}
+	}
+	return answers, gone
 }
 
 // Compare gives the answers that a run whose trials were asked so is compared
@@ -145,37 +149,6 @@ func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash 
 		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for cases that have changed or gone since, like %s", len(gone), gone[0]))
 	}
 	return answers, notes
-}
-
-// CompareModules is [BenchBaseline.Compare] for modules.
-func (b *BenchBaseline) CompareModules(now []Asked, modules []*audit.Module, hash func(*audit.Module) string) (answers []score.ModuleAnswer, notes []string) {
-	if b == nil {
-		return nil, nil
-	}
-	at := map[string]*audit.Module{}
-	for _, m := range modules {
-		at[m.ID()] = m
-	}
-	notes = b.Changed(now)
-	answers, gone := stillAsked(b, at, hash, func(a *BenchAnswer, m *audit.Module) score.ModuleAnswer {
-		return score.ModuleAnswer{Module: m, Trial: a.Trial, Outcome: a.Outcome, Violations: a.Violations}
-	})
-	if len(gone) > 0 {
-		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for modules of other seeds, or that have changed since", len(gone)))
-	}
-	return answers, notes
-}
-
-func stillAsked[T, A any](b *BenchBaseline, at map[string]T, hash func(T) string, answer func(*BenchAnswer, T) A) (answers []A, gone []string) {
-	for i := range b.Answers {
-		a := &b.Answers[i]
-		if asked, ok := at[a.Case]; ok && hash(asked) == a.Hash {
-			answers = append(answers, answer(a, asked))
-		} else {
-			gone = append(gone, a.Case)
-		}
-	}
-	return answers, gone
 }
 
 // Write stores the baseline, its answers in the order of their cases.

@@ -26,7 +26,6 @@ type benchPage struct {
 	Pairs    []pairLine
 	PairNote string
 	Results  *Results
-	Modules  []moduleLine
 }
 
 const notStated = "not stated"
@@ -113,10 +112,6 @@ func newBenchPage(r *Results, ls []variantLine) (*benchPage, error) {
 	p.Reasons = barChart("Right for the right reason, with 95 % intervals", reasons, "", 0)
 	p.Cost = costChart(ls)
 	p.Trend = lineChart("Balanced accuracy run by run, with 95 % intervals", r.Trend[:min(topMost, len(r.Trend))], score.Value{})
-	var err error
-	if p.Modules, err = moduleLines(r); err != nil {
-		return nil, err
-	}
 	if err := p.apps(); err != nil {
 		return nil, err
 	}

@@ -315,3 +315,18 @@ func spark(ps []point) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="spark" viewBox="0 0 %g %g" role="img" aria-label="%s to %s over %d records"><polyline points="%s"/><circle cx="%.1f" cy="%.1f" r="2.5"/></svg>`,
 		wide, high, ps[0].E.Value, ps[len(ps)-1].E.Value, len(ps), strings.Join(at, " "), x, y))
 }
+
+// of returns the results of a variant that gave these answers.
+func (v Variant) of(as []score.Answer) *VariantResults {
+	out := &VariantResults{Variant: v, Cases: map[string]*CaseResults{}}
+	for _, a := range as {
+		id := a.Case.ID()
+		c := out.Cases[id]
+		if c == nil {
+			c = &CaseResults{Case: a.Case}
+			out.Cases[id] = c
+		}
+		c.Trials = append(c.Trials, &Trial{Outcome: a.Outcome, Violate: a.Violates})
+	}
+	return out
+}

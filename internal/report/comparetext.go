@@ -113,21 +113,14 @@ func (d *VariantDiff) Text(w io.Writer) error {
 }
 
 func (d *VariantDiff) over() string {
-	what, of := "cases", "families"
-	if d.Sites {
-		what, of = "sites", "modules"
-	}
-	return fmt.Sprintf("over %d %s of %d %s that both answered (p %.2g)", d.Comparison.Cases, what, d.Comparison.Families, of, d.Comparison.P)
+	return fmt.Sprintf("over %d cases of %d families that both answered (p %.2g)",
+		d.Comparison.Cases, d.Comparison.Families, d.Comparison.P)
 }
 
 func (d *VariantDiff) notes() []string {
 	ns := slices.Clone(d.Comparison.Warnings)
 	if d.OnlyA+d.OnlyB > 0 {
-		what := "cases"
-		if d.Sites {
-			what = "modules"
-		}
-		ns = append(ns, fmt.Sprintf("%d %s were asked of A alone, %d of B alone: they are left out", d.OnlyA, what, d.OnlyB))
+		ns = append(ns, fmt.Sprintf("%d cases were asked of A alone, %d of B alone: they are left out", d.OnlyA, d.OnlyB))
 	}
 	return ns
 }

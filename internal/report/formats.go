@@ -106,11 +106,7 @@ func factsOf(in *Input) (*facts, error) {
 			}
 		}
 	}
-	modules, err := moduleLines(in.Results)
-	for _, l := range modules {
-		f.Bench = append(f.Bench, benchFact{l.Model, l.Prompt, "modules", l.Figures.Bench, ""})
-	}
-	return f, err
+	return f, nil
 }
 
 var auditHeads = append([]string{"suite", "project", "auditor", "verdict"}, score.Names(score.AuditMetrics())...)

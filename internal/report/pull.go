@@ -41,9 +41,6 @@ func PullOf(in *Input, link string) (*Pull, error) {
 		p.add(m)
 	}
 	if in.Results != nil {
-		for _, v := range in.Results.Modules {
-			p.Same = append(p.Same, v.String()+" on modules (not judged here: go test -run Bench -tier module is)")
-		}
 		all := CasesOf(in.Apps)
 		for _, v := range in.Results.Variants {
 			m, told, err := in.reviewed(v, all)

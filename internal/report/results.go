@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"assay/audit"
-	"assay/audit/score"
 	"assay/internal/store"
 )
 
@@ -35,7 +34,6 @@ func (s Variant) String() string {
 // trials of it, in the order in which they were stored, whatever run made them.
 type Results struct {
 	Variants []*VariantResults // by model, then prompt
-	Modules  []*VariantResults // likewise, of answers about modules: these alone have Modules, and no Cases
 	Rows     int               // evaluations that were read
 	Old      int               // of these, of an earlier form of their case
 	Trend    []Series          // of reviewers, run by run
@@ -50,23 +48,20 @@ type VariantResults struct {
 	Variant
 	Short   string                  // the model, with the prompt where the model has several
 	Cases   map[string]*CaseResults // by case ID
-	Modules []score.ModuleAnswer
-	Answers int           // to cases
-	Usage   audit.Usage   // of Answers, as Latency
-	Latency time.Duration // sum
+	Answers int                     // to cases
+	Usage   audit.Usage             // of Answers, as Latency
+	Latency time.Duration           // sum
 }
 
 // CaseResults are the answers of one variant to one case.
 type CaseResults struct {
-	Case    *audit.Case
-	Hash    string
-	Group   string // score.Answer.Group and Cluster, of a site
-	Cluster string
-	Trials  []*Trial
-	Told    []Telling       // the newest answers with their words, newest first, at most tellings of them
-	newest  [tellings]int64 // IDs of the newest answers, newest first
-	usage   audit.Usage     // of Trials, as latency
-	took    time.Duration
+	Case   *audit.Case
+	Hash   string
+	Trials []*Trial
+	Told   []Telling       // the newest answers with their words, newest first, at most tellings of them
+	newest [tellings]int64 // IDs of the newest answers, newest first
+	usage  audit.Usage     // of Trials, as latency
+	took   time.Duration
 }
 
 // A Trial is one answer, as little as figures need. Equal ones are shared.
@@ -98,6 +93,12 @@ const (
 	wordsMost = 4000 // bytes of an answer
 )
 
+// A Key finds the cases that evaluations are about, by ID. Without one they are taken as
+// their file names say.
+type Key struct {
+	Cases map[string]*audit.Case
+}
+
 // ErrNoEvaluations says that a store holds none: it may hold audits.
 var ErrNoEvaluations = errors.New("no evaluations: expected those of a run of go test -run Bench")
 
@@ -111,7 +112,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	if l.r.Rows == 0 {
 		return nil, ErrNoEvaluations
 	}
-	if len(l.r.Variants)+len(l.r.Modules) == 0 && l.r.Odd > 0 {
+	if len(l.r.Variants) == 0 && l.r.Odd > 0 {
 		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)
 	}
 	l.r.addUp()
@@ -121,18 +122,16 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	if err := l.read(ctx, st, words); err != nil {
 		return nil, err
 	}
-	for _, vs := range [][]*VariantResults{l.r.Variants, l.r.Modules} {
-		slices.SortFunc(vs, func(a, b *VariantResults) int {
-			return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Prompt, b.Prompt))
-		})
-	}
+	slices.SortFunc(l.r.Variants, func(a, b *VariantResults) int {
+		return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Prompt, b.Prompt))
+	})
 	l.r.shorten()
 	return l.r, nil
 }
 
 // summaries reads what q chooses, without words.
 func summaries(ctx context.Context, st store.Store, q store.Query, key Key) (*loader, error) {
-	l := &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){}, variants: map[variantKey]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+	l := &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){}, variants: map[Variant]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 	for e, err := range st.Summaries(ctx, q) {
 		if err != nil {
 			return nil, err
@@ -180,29 +179,20 @@ type loader struct {
 	r        *Results
 	key      Key
 	again    map[int64]func(*store.Evaluation) // what is read again with its words, by ID
-	variants map[variantKey]*VariantResults
+	variants map[Variant]*VariantResults
 	trials   map[trialKey]*Trial
 	of       map[fileKey]*audit.Case
 }
 
-type variantKey struct {
-	Variant
-	modules bool
-}
-
 func (l *loader) variant(e *store.Evaluation) *VariantResults {
-	k := variantKey{Variant{e.Model, e.Prompt}, e.OfModule()}
+	k := Variant{e.Model, e.Prompt}
 	s := l.variants[k]
 	if s == nil {
-		k.Variant = Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}
-		s = &VariantResults{Variant: k.Variant, Short: k.String(), Cases: map[string]*CaseResults{}}
+		k = Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}
+		s = &VariantResults{Variant: k, Short: k.String(), Cases: map[string]*CaseResults{}}
 		s.Usage.Priced = true // a sum is priced when every part is
 		l.variants[k] = s
-		if k.modules {
-			l.r.Modules = append(l.r.Modules, s)
-		} else {
-			l.r.Variants = append(l.r.Variants, s)
-		}
+		l.r.Variants = append(l.r.Variants, s)
 	}
 	return s
 }
@@ -235,18 +225,12 @@ func (l *loader) trial(e *store.Evaluation) *Trial {
 
 func (l *loader) add(e *store.Evaluation) {
 	l.r.Rows++
-	err := odd(e)
-	switch {
-	case err != nil:
-	case e.OfModule():
-		err = l.addModule(e)
-	default:
-		l.addCase(e)
-	}
-	if err != nil {
+	if err := odd(e); err != nil {
 		l.r.Odd++
 		l.r.OddWhy = cmp.Or(l.r.OddWhy, err.Error())
+		return
 	}
+	l.addCase(e)
 }
 
 func (l *loader) addCase(e *store.Evaluation) {
@@ -283,6 +267,8 @@ func odd(e *store.Evaluation) error {
 	switch {
 	case e.Expected != audit.Good && e.Expected != audit.Bad:
 		return fmt.Errorf("evaluation %d has the expected_result %q: expected good or bad", e.ID, clip(string(e.Expected), 60))
+	case strings.HasPrefix(e.TestFile, "fixtures/planted/"):
+		return fmt.Errorf("evaluation %d is of a module review, which areas replaced: go test -run Regression -filter areas", e.ID)
 	case !slices.Contains(outcomes, e.Outcome):
 		return fmt.Errorf("evaluation %d has the outcome %q: expected one of %q; a later Assay may have written it", e.ID, clip(string(e.Outcome), 60), outcomes)
 	}
@@ -291,8 +277,8 @@ func odd(e *store.Evaluation) error {
 
 var outcomes = audit.Outcomes()
 
-// read reads again, with their words, the answers about modules and, where words are
-// wanted, the newest ones of each variant to each case.
+// read reads again, with their words where words are wanted, the newest answers of each
+// variant to each case.
 func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
 	for _, s := range l.r.Variants {
 		for _, c := range s.Cases {

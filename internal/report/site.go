@@ -302,7 +302,6 @@ var functions = template.FuncMap{
 	"short":        short,
 	"auditMetrics": score.AuditMetrics,
 	"benchMetrics": score.BenchMetrics,
-	"moduleHeads":  moduleHeads,
 	"rateMetrics":  score.RateMetrics,
 	"benchCells":   func(b *score.Bench) []cell { return cells(score.BenchMetrics(), b) },
 	"rateCells":    func(r score.Rate) []cell { return cells(score.RateMetrics(), &r) },

@@ -24,7 +24,7 @@ func (s *VariantResults) sorted() []*CaseResults {
 // alone. The error names what there is.
 func (r *Results) Find(name string) (*VariantResults, error) {
 	var found []*VariantResults
-	for _, s := range slices.Concat(r.Variants, r.Modules) {
+	for _, s := range r.Variants {
 		if s.String() == name {
 			return s, nil
 		}
@@ -43,7 +43,7 @@ func (r *Results) Find(name string) (*VariantResults, error) {
 
 func (r *Results) names() string {
 	var ns []string
-	for _, s := range slices.Concat(r.Variants, r.Modules) {
+	for _, s := range r.Variants {
 		ns = append(ns, strconv.Quote(s.String()))
 	}
 	return strings.Join(ns, ", ")
@@ -58,17 +58,13 @@ type VariantDiff struct {
 	AlsoA      []string // cases that A gets right in every trial and B, which answers, in none
 	AlsoB      []string // the other way
 	Changed    []string // cases whose form differs between the two: left out
-	OnlyA      int      // cases that B was not asked; answers about modules
+	OnlyA      int      // cases that B was not asked
 	OnlyB      int
-	Sites      bool // the cases are sites of modules, and the families modules
 }
 
 // DiffVariants compares two variants, of the same results or of two. Cases whose text
 // differs between the two are left out and named.
 func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
-	if len(a.Modules)+len(b.Modules) > 0 {
-		return diffModules(a, b)
-	}
 	d, as, bs := common(a, b)
 	err := d.compare(as, bs)
 	if err != nil {
@@ -128,7 +124,7 @@ func answers(cs []*CaseResults) []score.Answer {
 	as := make([]score.Answer, 0, n)
 	for _, c := range cs {
 		for i, t := range c.Trials {
-			as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate, Group: c.Group, Cluster: c.Cluster})
+			as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate})
 		}
 	}
 	return as

@@ -20,12 +20,10 @@ const keyVersion = "assay trial 1"
 
 const replyCap = 64 << 10 // bytes of a reply that are stored: a verdict takes some hundred
 
-// A Trial is one repetition of a case, or of a module, with a reviewer.
+// A Trial is one repetition of a case with a reviewer.
 type Trial struct {
-	Case       *audit.Case // nil for a module
+	Case       *audit.Case
 	Spec       *audit.Spec // of the case
-	Module     *audit.Module
-	Judge      func(*audit.Review) audit.Outcome // of the module's answers
 	PromptName string
 	Prompt     string // the evaluation prompt
 	Reviewer   audit.Reviewer
@@ -50,9 +48,6 @@ type Described interface {
 
 // Task is all that the reviewer sees.
 func (t *Trial) Task() audit.ReviewTask {
-	if t.Module != nil {
-		return t.Module.Task(t.Prompt)
-	}
 	return audit.ReviewTask{Spec: t.Spec.Prompt, Prompt: t.Prompt, Language: t.Case.Language, Code: t.Case.Code}
 }
 
@@ -73,28 +68,12 @@ func CaseHash(c *audit.Case) string {
 	return hash(c.ID(), c.Language, c.Code, fmt.Sprint(violates))
 }
 
-// ModuleHash identifies what matters of a module: identity, files, and its sites as
-// they are judged.
-func ModuleHash(m *audit.Module) string {
-	parts := []string{"module", m.ID()}
-	for _, f := range m.Files {
-		parts = append(parts, f.Path, f.Code)
-	}
-	for _, s := range m.Sites {
-		parts = append(parts, fmt.Sprint(s.ID, s.Bad, s.Rules, s.CWEs, s.File, s.Functions, s.Lines))
-	}
-	return hash(parts...)
-}
-
 type subject struct {
 	hash, file, app, query, family string
 	label                          audit.Label
 }
 
 func (t *Trial) subject() subject {
-	if m := t.Module; m != nil {
-		return subject{ModuleHash(m), "fixtures/planted/" + m.ID(), m.App(), m.Name, m.Family(), m.Label()}
-	}
 	c := t.Case
 	return subject{CaseHash(c), cmp.Or(c.Pos.File, "tests/"+c.ID()+".md"), c.App, c.Query, c.Family(), c.Label}
 }
@@ -142,7 +121,7 @@ func (t *Trial) try(ctx context.Context) Try {
 	}
 	e := t.evaluation()
 	e.Time = time.Now().UTC().Truncate(time.Millisecond)
-	e.Outcome, e.Status = t.judge(&review), review.Status
+	e.Outcome, e.Status = review.Judge(t.Case.Label), review.Status
 	if e.Outcome == audit.OutcomeMalformed { // also a status or verdict that nobody knows
 		e.Status = audit.Malformed
 	}
@@ -151,9 +130,6 @@ func (t *Trial) try(ctx context.Context) Try {
 		e.Actual = string(review.Verdict)
 	}
 	e.Explanation, e.Violates, e.CWEs, e.Confidence = capped(review.Explanation), review.Violates, review.CWEs, review.Confidence
-	if t.Module != nil && e.Status == audit.Answered { // whole: it is what is judged
-		e.Explanation = audit.FormatViolations(review.Violations)
-	}
 	e.Detail, e.Reply = capped(review.Detail), capped(review.Raw)
 	e.Reason = t.reason(&review)
 	again := e.Status == audit.Malformed && t.unusable == "" && len(review.Attempts) > 0
@@ -161,21 +137,6 @@ func (t *Trial) try(ctx context.Context) Try {
 		t.unusable = cmp.Or(review.Detail, noVerdict)
 	}
 	return Try{Evaluation: e, Attempts: review.Attempts, Reask: again, Fatal: err}
-}
-
-// judge gives the outcome of a review. Of a module, a verdict and violations that
-// contradict each other are no answer.
-func (t *Trial) judge(r *audit.Review) audit.Outcome {
-	switch {
-	case t.Module == nil:
-		return r.Judge(t.Case.Label)
-	case r.Status == audit.Answered && (r.Verdict == audit.Bad) != (len(r.Violations) > 0):
-		r.Detail = cmp.Or(r.Detail, fmt.Sprintf("the verdict is %q, and %d violations are named: expected bad with some, or good without", r.Verdict, len(r.Violations)))
-		return audit.OutcomeMalformed
-	case r.Status == audit.Answered:
-		return t.Judge(r)
-	}
-	return r.Judge(t.Module.Label())
 }
 
 func (t *Trial) evaluation() store.Evaluation {
@@ -189,7 +150,7 @@ func (t *Trial) evaluation() store.Evaluation {
 // reason compares the requirements that a reviewer names with those that the
 // case violates: one in common makes it the right reason.
 func (t *Trial) reason(r *audit.Review) store.Reason {
-	if t.Module != nil || t.Case.Label != audit.Bad || r.Judge(t.Case.Label) != audit.OutcomeCorrect || len(t.Case.Violates) == 0 {
+	if t.Case.Label != audit.Bad || r.Judge(t.Case.Label) != audit.OutcomeCorrect || len(t.Case.Violates) == 0 {
 		return store.ReasonUnknown
 	}
 	if slices.ContainsFunc(r.Violates, func(v int) bool { return slices.Contains(t.Case.Violates, v) }) {

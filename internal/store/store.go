@@ -65,15 +65,10 @@ type Evaluation struct {
 	Attempts []audit.Attempt // of the row too, but read by Store.Attempts alone
 }
 
-// CaseID gives the case that the evaluation is about: "<app>/<query>-<NN>-<label>";
-// of a module "<project>@<seed>/<module>".
+// CaseID returns the case that the evaluation is about: "<app>/<query>-<NN>-<label>".
 func (ev *Evaluation) CaseID() string {
 	return ev.App + "/" + strings.TrimSuffix(path.Base(ev.TestFile), ".md")
 }
-
-// OfModule reports whether the evaluation is of a module: its explanation is then
-// the list of violations, as audit.ParseViolations reads it.
-func (ev *Evaluation) OfModule() bool { return strings.HasPrefix(ev.TestFile, "fixtures/planted/") }
 
 // Reason says whether a right "bad" named a requirement that the case violates.
 type Reason int

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit/score"
+	"assay/internal/auditor"
 )
 
 // TestReadmeShowsWhatIsMeasured: the summary in README.md and the tables of
@@ -60,6 +61,7 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 			}
 		}
 	}
+	holdBlock(t, page, "areas", areaTable(t))
 	holdBlock(t, page, "corroborated", corroborated.table("auditor", ""))
 	var bench figures
 	for _, l := range s.summary.rows("Bench") {
@@ -70,6 +72,41 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 		}
 	}
 	holdBlock(t, page, "bench", bench.table("reviewer", ""))
+}
+
+// areaTable returns the recall, precision and share of right names of patterns and of each
+// recorded auditor on the areas that were recorded.
+func areaTable(t *testing.T) string {
+	t.Helper()
+	root, err := openRoot(os.DirFS("../.."), "", t.TempDir(), false)
+	require.NoError(t, err)
+	e := newEnv(Config{}, root)
+	recordings, err := e.recordings()
+	require.NoError(t, err)
+	dims, err := e.dimensions()
+	require.NoError(t, err)
+	var f figures
+	for name, variants := range recordings {
+		if !strings.Contains(name, ".") {
+			continue
+		}
+		drawn, key, err := Drawn(e.root.fixtures(), name)
+		require.NoError(t, err)
+		for _, v := range append(variants, e.patterns()) {
+			a := v.auditor
+			if a == nil {
+				a = auditor.Replay(v.replay[0], e.root.fixtures(), nil)
+			}
+			run, _, err := (&target{project: key, drawn: drawn}).audit(t.Context(), a, 0, nil)
+			require.NoError(t, err)
+			r, err := score.Score(score.Input{Project: key, Findings: run.Report.Findings, Dimensions: dims})
+			require.NoError(t, err)
+			m := r.Metrics
+			f.put(fmt.Sprintf("%s, %d", name, len(key.Known)), v.name,
+				fmt.Sprintf("%s, %s, %s", m.Recall, m.Precision, m.Classification))
+		}
+	}
+	return f.table("area, its vulnerabilities", "")
 }
 
 // figures are the cells of a table, by row and column.
