@@ -96,6 +96,7 @@ func areaTable(t *testing.T) string {
 			a := v.auditor
 			if a == nil {
 				a = auditor.Replay(v.replay[0], e.root.fixtures(), nil)
+				require.Equal(t, key.Commit, v.replay[0].Commit, "%s read another draw of %s", v.name, name)
 			}
 			run, _, err := (&target{project: key, drawn: drawn}).audit(t.Context(), a, 0, nil)
 			require.NoError(t, err)
