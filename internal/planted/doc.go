@@ -1,23 +1,15 @@
-// Package planted reads planted projects, draws targets from them, and proves
-// that their keys are true.
+// Package planted reads planted projects, draws targets from them, and proves that their keys
+// are true.
 //
-// A planted project is an application of our own below fixtures/planted. At each
-// of its sites the source holds two variants between line comments, a good one
-// and a bad one; project.md says what the bad one is. The path:
+// A planted project is an application of our own below fixtures/planted. Each of its sites has
+// two variants in the source, a good one and a bad one, between line comments; project.md
+// describes the bad one.
 //
-//   - [Read] gives a [Project], or everything that is wrong with it by
-//     file and line.
-//   - [Project.Draw] lets a seed choose which sites are bad, in which order
-//     functions stand, and what tables and files are called. [Draw.Render] gives
-//     the files of that draw with the place of every site, and [Combine] sets
-//     several side by side. [Project.DrawArea] draws one area.
-//   - [Target.Write] and [Target.Export] put the files into a folder, and
-//     [Target.Project] gives the key: bad sites as known vulnerabilities, good
-//     ones as decoys.
-//   - [Verify] builds and starts draws over a PostgreSQL of its own and runs the
-//     application's tests, the functional tests and one exploit a site, which must
-//     succeed exactly when that site is bad.
+//   - [Read] returns a [Project], or all of its errors with file and line.
+//   - [Project.Draw] chooses by a seed which sites are bad, the order of functions, and the names of tables and files. [Project.DrawArea] draws one module alone. [Draw.Render] returns the files of a draw with the place of every site, and [Combine] joins the draws of several projects.
+//   - [Target.Write] and [Target.Export] write the files into a folder. [Target.Project] returns the key: bad sites are vulnerabilities, good ones decoys.
+//   - [Verify] builds and starts draws with a PostgreSQL database and runs the application's tests, the functional tests and one exploit a site. An exploit must succeed exactly if its site is bad.
 //
-// A draw depends on the project and the seed alone: the same bytes for ever, on
-// any machine.
+// A draw depends on the project and the seed alone: its bytes are the same on every machine and
+// with every version of Go.
 package planted

@@ -12,13 +12,13 @@ import (
 	"assay/audit"
 )
 
-// The share of sites that are bad, in ten-thousandths, lies between these two.
+// The share of bad sites, in ten-thousandths, is between leastBad and mostBad.
 const (
 	leastBad = 1000
 	mostBad  = 5000
 )
 
-// A Draw is a project with a choice made at every site, name, file and group.
+// A Draw is a project with a choice made for every site, name, file and group.
 type Draw struct {
 	project *Project
 	bad     map[string]bool
@@ -29,19 +29,20 @@ type Draw struct {
 	area    *Module // that alone is written; nil for the whole project
 }
 
-// A chance gives numbers that depend on a seed and a label alone. It is SHA-256
-// and not a generator of the standard library, so that no version of Go changes
-// a draw.
+// A chance returns numbers that depend on a seed and a label alone. It uses SHA-256 instead of
+// a generator of the standard library, so that no version of Go changes a draw.
 type chance struct{ prefix string }
 
+// number returns the number of a label.
 func (c chance) number(label string) uint64 {
 	sum := sha256.Sum256([]byte(c.prefix + label))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// below gives a number from 0 to n-1. The bias is below n / 2^64.
+// below returns a number from 0 to n-1. Its bias is below n / 2^64.
 func (c chance) below(n int, label string) int { return int(c.number(label) % uint64(n)) }
 
+// order returns the labels in an order that the seed decides.
 func (c chance) order(labels []string) []string {
 	out := slices.Clone(labels)
 	slices.SortFunc(out, func(a, b string) int {
@@ -50,13 +51,14 @@ func (c chance) order(labels []string) []string {
 	return out
 }
 
+// chance returns the chance of a seed for this project.
 func (p *Project) chance(seed uint64) chance {
 	return chance{fmt.Sprintf("planted\x00%s\x00%d\x00", p.Name, seed)}
 }
 
-// Draw lets the seed choose: first the share of bad sites, uniformly between a
-// tenth and a half (one site at least), then which, the order of the groups'
-// parts, names and files.
+// Draw returns the draw of a seed. The seed decides the share of bad sites (uniform between a
+// tenth and a half, at least one site), then which sites are bad, the order of the groups'
+// parts, and the names of identifiers and files.
 func (p *Project) Draw(seed uint64) *Draw {
 	c := p.chance(seed)
 	share := leastBad + c.below(mostBad-leastBad+1, "share")
@@ -72,8 +74,8 @@ func (p *Project) Draw(seed uint64) *Draw {
 	return p.shuffled(bad, seed)
 }
 
-// with makes exactly these sites bad and leaves order, names and files as they
-// are written.
+// with returns a draw in which exactly these sites are bad, with order, names and files as
+// written.
 func (p *Project) with(bad []string) *Draw {
 	d := &Draw{project: p, bad: map[string]bool{}, names: map[string]string{}, files: map[string]string{}}
 	for _, id := range bad {
@@ -82,7 +84,8 @@ func (p *Project) with(bad []string) *Draw {
 	return d
 }
 
-// shuffled makes exactly these sites bad; the seed chooses everything else.
+// shuffled returns a draw in which exactly these sites are bad; the seed decides everything
+// else.
 func (p *Project) shuffled(bad []string, seed uint64) *Draw {
 	d := p.with(bad)
 	d.chance, d.shuffle = p.chance(seed), true
@@ -99,7 +102,7 @@ func (p *Project) shuffled(bad []string, seed uint64) *Draw {
 	return d
 }
 
-// Bad gives the IDs of the bad sites, in the order of the table.
+// Bad returns the IDs of the bad sites, in the order of the table.
 func (d *Draw) Bad() []string {
 	var ids []string
 	for _, s := range d.project.Sites {
@@ -110,8 +113,7 @@ func (d *Draw) Bad() []string {
 	return ids
 }
 
-// Names gives every name of the project's table with what it is called in this
-// draw, itself where it was kept.
+// Names maps every name of the project's table to its name in this draw.
 func (d *Draw) Names() map[string]string {
 	m := map[string]string{}
 	for _, n := range d.project.names {
@@ -120,9 +122,8 @@ func (d *Draw) Names() map[string]string {
 	return m
 }
 
-// A Place is where a region of a site stands in a draw. Lines leaves out blank
-// lines at both ends, and is zero where the chosen variant of a further region is
-// empty.
+// A Place is the place of a site's region in a draw. Lines excludes blank lines at both ends.
+// It is zero if the variant of a further region is empty.
 type Place struct {
 	Site  string
 	Plus  bool
@@ -130,14 +131,14 @@ type Place struct {
 	Lines audit.Range
 }
 
-// Render writes the files of the draw.
+// Render returns the files of the draw.
 func (d *Draw) Render() *Target {
 	t := &Target{project: d.project}
 	t.add(d, "", func(id string) string { return id })
 	return t
 }
 
-// add puts a draw into a folder of the target; id is what a site is called there.
+// add adds a draw below a folder of the target; id maps a site's ID to its ID in the target.
 func (t *Target) add(d *Draw, folder string, id func(string) string) {
 	rename := renamer{d.names, d.files}
 	file := func(stored string) string { return path.Join(folder, cmp.Or(d.files[stored], stored)) }
@@ -173,6 +174,7 @@ func (t *Target) add(d *Draw, folder string, id func(string) string) {
 	}
 }
 
+// A writer writes one file of a draw and notes the places of its regions.
 type writer struct {
 	draw         *Draw
 	stored, file string
@@ -183,11 +185,13 @@ type writer struct {
 	places       []Place
 }
 
+// line writes one line.
 func (w *writer) line(text string) {
 	w.out.WriteString(text)
 	w.lines++
 }
 
+// nodes writes the nodes in order.
 func (w *writer) nodes(ns []node) {
 	for _, n := range ns {
 		switch {
@@ -201,6 +205,7 @@ func (w *writer) nodes(ns []node) {
 	}
 }
 
+// region writes the chosen variant of a region and notes its place.
 func (w *writer) region(g *region) {
 	at := Place{Site: w.id(g.site), Plus: g.plus, File: w.file}
 	lines := g.good
@@ -220,8 +225,8 @@ func (w *writer) region(g *region) {
 	w.places = append(w.places, at)
 }
 
-// group writes the parts in the draw's order. Blank lines at a part's ends stay
-// where they are.
+// group writes the parts in the draw's order. Blank lines at the ends of parts keep their
+// positions.
 func (w *writer) group(g *group) {
 	w.groups++
 	labels := make([]string, len(g.parts))

@@ -8,18 +8,17 @@ import (
 	"sync"
 )
 
-// passed names the variables that every step gets from ours.
+// passed are the variables that every step inherits.
 var passed = []string{"PATH", "HOME", "USER", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTOOLCHAIN", "GOPROXY", "GOSUMDB", "JAVA_HOME", "XDG_CACHE_HOME"}
 
-// network names those that setup and build get besides: what packages are
-// installed with. A name that ends with * stands for all that begin so.
+// network are further variables that setup and build inherit, since they install packages. A
+// name with a trailing * matches all names with this prefix.
 var network = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE",
 	"NODE_EXTRA_CA_CERTS", "npm_config_*", "PIP_*", "MAVEN_OPTS", "COMPOSER_HOME", "GONOSUMDB", "GOPRIVATE"}
 
-// environment gives what is passed on of our environment. The folder bin, if
-// any, comes first in PATH. Go is told to forget in which folder it compiles, so
-// that a draw compiles only what differs from the draws before, and to link without
-// what debuggers read.
+// environment returns the inherited variables that match passed or more. The folder bin, if
+// any, comes first in PATH. GOFLAGS omits folder names and debug data, so that a draw compiles
+// only files that differ from earlier draws.
 func environment(bin string, more ...string) []string {
 	env := []string{"LANG=C.UTF-8", "TZ=UTC", "PYTHONDONTWRITEBYTECODE=1"}
 	for _, kv := range os.Environ() {
@@ -35,6 +34,7 @@ func environment(bin string, more ...string) []string {
 	return append(env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath -ldflags=-w -buildvcs=false"))
 }
 
+// matches reports whether a name matches one of the patterns.
 func matches(name string, patterns []string) bool {
 	for _, p := range patterns {
 		prefix, many := strings.CutSuffix(p, "*")
@@ -45,13 +45,14 @@ func matches(name string, patterns []string) bool {
 	return false
 }
 
+// ports holds the port that was returned last.
 var ports struct {
 	mu   sync.Mutex
 	next int
 }
 
-// freePort gives a loopback port on which nobody listens. It lies below the range
-// from which the kernel takes ports for connections, and is not soon given again.
+// freePort returns a loopback port without a listener. The port is below the range that the
+// kernel uses for outgoing connections and is not returned again soon.
 func freePort() (int, error) {
 	ports.mu.Lock()
 	defer ports.mu.Unlock()

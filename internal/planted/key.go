@@ -9,8 +9,7 @@ import (
 	"assay/audit/fixture"
 )
 
-// KeyMarkdown writes a drawn project's key in the format of fixtures/projects, so
-// that what reads those reads it (with its tree beside it) and a person can.
+// KeyMarkdown returns the key of a drawn project in the format of fixtures/projects.
 func KeyMarkdown(p *audit.Project) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n| Field | Value |\n|---|---|\n| Repository | %s |\n| Commit | %s |\n| Language | %s |\n| Expected findings | %d |\n| Recall goal | %g %% |\n",

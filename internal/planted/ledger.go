@@ -7,13 +7,12 @@ import (
 	"hash"
 )
 
-// Version is that of the proof: it goes up when what a proof tries or asks for
-// changes, so that what was proved before is proved again.
+// Version is the version of the proof. It increases when a proof tests something else, which
+// makes earlier proofs stale.
 const Version = 1
 
-// Hash identifies everything that a proof of the project depends on but the
-// runtimes: SHA-256, in hex, over project.md, source, functional tests, exploits,
-// setup and Version.
+// Hash returns a SHA-256 hash, in hex, of everything that a proof of the project depends on
+// except the runtimes: project.md, source, functional tests, exploits, setup and Version.
 func (p *Project) Hash() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "planted proof %d\n%q\n", Version, p.Commands)
@@ -31,6 +30,7 @@ func (p *Project) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// part adds a named content to the hash.
 func part(h hash.Hash, name, content string) {
 	fmt.Fprintf(h, "%q %d\n%s\n", name, len(content), content)
 }

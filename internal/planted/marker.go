@@ -8,15 +8,15 @@ import (
 	"assay/audit/fixture"
 )
 
-// A node is a piece of a source file: a line of text, a region of a site, or a
-// group of parts whose order is free. Exactly one of region, group and text is
-// meant.
+// A node is a piece of a source file: a line of text, a region of a site, or a group of parts
+// in any order. Exactly one of its fields is set.
 type node struct {
 	text   string // one line with its end
 	region *region
 	group  *group
 }
 
+// A region holds the two variants of a site, or of a part of it.
 type region struct {
 	site      string
 	plus      bool // not where the flaw is, but belongs to it
@@ -25,12 +25,13 @@ type region struct {
 	pos       audit.Pos // of the first marker
 }
 
+// A group is a sequence of parts that a draw may reorder.
 type group struct {
 	parts [][]node // in any order
 	pos   audit.Pos
 }
 
-// leaders are the comments that a marker may stand in, with what ends them.
+// leaders are the beginnings and ends of comments that may hold a marker.
 var leaders = [][2]string{
 	{"{{- /*", "*/ -}}"}, {"{{/*", "*/}}"}, {"{{!--", "--}}"}, {"{{--", "--}}"}, {"{/*", "*/}"}, {"<%--", "--%>"}, {"<%#", "%>"},
 	{"<!--", "-->"}, {"{#-", "-#}"}, {"{#", "#}"}, {"/*", "*/"}, {"//", ""}, {"--", ""}, {"#", ""}, {";", ""},
@@ -44,14 +45,15 @@ var (
 	nearlyOrder = regexp.MustCompile(`^(site|order):\S`)
 )
 
+// A mark is a marker in the source.
 type mark struct {
 	site string // empty: about the order
 	plus bool
 	word string // good, bad, end; begin, next, end
 }
 
-// readMark reads a line as a marker. The problem is empty unless the line looks
-// like a marker and is none.
+// readMark parses a line as a marker. It returns a problem if the line looks like a marker and
+// is not one.
 func readMark(line string) (m mark, ok bool, problem string) {
 	line = strings.TrimSpace(line)
 	for _, l := range leaders {
@@ -78,6 +80,7 @@ func readMark(line string) (m mark, ok bool, problem string) {
 	return mark{}, false, ""
 }
 
+// A sourceParser splits a source file into nodes.
 type sourceParser struct {
 	c       *fixture.Complaints
 	pos     audit.Pos
@@ -88,7 +91,7 @@ type sourceParser struct {
 	seen    []string // variants of the open region
 }
 
-// parseSource takes a file's markers apart. What is wrong goes to c.
+// parseSource returns the nodes of a file and adds its errors to c.
 func parseSource(file, src string, c *fixture.Complaints) []node {
 	p := &sourceParser{c: c, pos: audit.Pos{File: file}}
 	for l := range strings.Lines(src) {
@@ -114,6 +117,7 @@ func parseSource(file, src string, c *fixture.Complaints) []node {
 	return p.nodes
 }
 
+// label returns the region's site as its marker spells it.
 func (r *region) label() string {
 	if r.plus {
 		return r.site + "+"
@@ -121,6 +125,7 @@ func (r *region) label() string {
 	return r.site
 }
 
+// add appends a node to the open group or the file.
 func (p *sourceParser) add(n node) {
 	if p.group == nil {
 		p.nodes = append(p.nodes, n)
@@ -130,6 +135,7 @@ func (p *sourceParser) add(n node) {
 	p.group.parts[last] = append(p.group.parts[last], n)
 }
 
+// text appends a line to the open region, group or file.
 func (p *sourceParser) text(l string) {
 	switch {
 	case p.region == nil:
@@ -141,6 +147,7 @@ func (p *sourceParser) text(l string) {
 	}
 }
 
+// siteMark begins, continues or ends a region.
 func (p *sourceParser) siteMark(m mark) {
 	here := &region{site: m.site, plus: m.plus, pos: p.pos}
 	switch {
@@ -149,7 +156,7 @@ func (p *sourceParser) siteMark(m mark) {
 	case p.region != nil && p.region.label() != here.label():
 		p.c.Errorf(p.pos, "a marker of %s within the region of %s that begins at line %d: expected site:%s end before it (regions do not nest)",
 			here.label(), p.region.label(), p.region.pos.Line, p.region.label())
-		// The open region is given up, so that what follows is told once.
+		// The open region is dropped, so that the error is reported once.
 		if p.region = nil; m.word != "end" {
 			p.siteMark(m)
 		}
@@ -164,6 +171,7 @@ func (p *sourceParser) siteMark(m mark) {
 	}
 }
 
+// endRegion ends the open region and checks its variants.
 func (p *sourceParser) endRegion() {
 	r := p.region
 	p.region = nil
@@ -182,10 +190,13 @@ func (p *sourceParser) endRegion() {
 	}
 }
 
+// maxRegion is the number of lines that an entry of a key may span.
 const maxRegion = 50 // lines that an entry of a key may span
 
+// blank reports whether the lines hold nothing but white space.
 func blank(lines []string) bool { return strings.TrimSpace(strings.Join(lines, "")) == "" }
 
+// orderMark begins, continues or ends a group.
 func (p *sourceParser) orderMark(m mark) {
 	switch {
 	case p.region != nil:
@@ -203,6 +214,7 @@ func (p *sourceParser) orderMark(m mark) {
 	}
 }
 
+// endGroup ends the open group and checks its parts.
 func (p *sourceParser) endGroup() {
 	g := p.group
 	p.group = nil
@@ -217,8 +229,8 @@ func (p *sourceParser) endGroup() {
 	}
 }
 
-// margins counts the blank lines at both ends of a part. They belong to the
-// position, not to the part that is moved.
+// margins returns the numbers of blank lines at both ends of a part. They belong to the
+// position and are not moved with the part.
 func margins(part []node) (lead, trail int) {
 	empty := func(n node) bool { return n.region == nil && n.group == nil && strings.TrimSpace(n.text) == "" }
 	for lead < len(part) && empty(part[lead]) {
@@ -230,7 +242,7 @@ func margins(part []node) (lead, trail int) {
 	return lead, trail
 }
 
-// regions are in the order in which they are written.
+// regions returns the regions in the order of the source.
 func regions(nodes []node) []*region {
 	var rs []*region
 	for _, n := range nodes {

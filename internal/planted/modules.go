@@ -19,15 +19,17 @@ const (
 	mostFlaws  = 10 // bad sites that a draw makes in it, at most
 )
 
-// A Module is a row of the table of modules: the files of an area.
+// A Module is a row of the table of modules: the files of one area.
 type Module struct {
 	Name  string
 	files []string // slash patterns over the paths of the export as they are written; ** crosses folders
 	pos   audit.Pos
 }
 
-const everywhere = "all" // the row whose files stand in each module
+// everywhere is the name of the row whose files belong to every module.
+const everywhere = "all" // the row whose files belong to each module
 
+// modules reads the table of modules.
 func (r *reader) modules(s fixture.Section) {
 	for _, row := range s.Rows("Module", "Files") {
 		m := Module{Name: row.Get("Module"), files: row.List("Files"), pos: row.Pos}
@@ -42,8 +44,8 @@ func (r *reader) modules(s fixture.Section) {
 	}
 }
 
-// checkModules gives each site its module: the first that shows all its files. It
-// holds modules and sites against each other.
+// checkModules assigns each site to the first module that shows all of its files, and checks
+// modules and sites against each other.
 func (r *reader) checkModules() {
 	p := r.p
 	if len(p.Modules) == 0 {
@@ -81,7 +83,8 @@ func (r *reader) checkModules() {
 	}
 }
 
-// shows is asked of a path as it is written, not as it is drawn.
+// shows reports whether a module shows the file, whose path is that of the source and not of a
+// draw.
 func (p *Project) shows(m *Module, file string) bool {
 	fits := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
 	return slices.ContainsFunc(m.files, fits) || slices.ContainsFunc(p.shared, fits)

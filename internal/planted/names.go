@@ -13,8 +13,8 @@ import (
 
 var identifier = regexp.MustCompile(`^[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?$`)
 
-// checkNames holds the table of names against the source: a name must stand
-// there, what may replace it must not.
+// checkNames checks the table of names: a name must occur in the source, and its alternatives
+// must not.
 func (r *reader) checkNames() {
 	has := func(name string) bool {
 		return slices.ContainsFunc(r.p.sources, func(s source) bool {
@@ -31,13 +31,13 @@ func (r *reader) checkNames() {
 			taken[word] = n.pos
 			switch {
 			case !identifier.MatchString(word):
-				r.c.Errorf(n.pos, "%q is no name: expected letters, digits, _ and -", word)
+				r.c.Errorf(n.pos, "%q is not a name: expected letters, digits, _ and -", word)
 			case twice:
-				r.c.Errorf(n.pos, "%s stands twice: it is also at line %d", word, first.Line)
+				r.c.Errorf(n.pos, "%s occurs twice: also at line %d", word, first.Line)
 			case i == 0 && !has(word):
-				r.c.Errorf(n.pos, "the name %s stands nowhere in source/ as a whole word", word)
+				r.c.Errorf(n.pos, "the name %s does not occur in source/ as a whole word", word)
 			case i > 0 && has(word):
-				r.c.Errorf(n.pos, "the alternative %s for %s stands in source/ already: expected a word that is free", word, n.from)
+				r.c.Errorf(n.pos, "the alternative %s for %s occurs in source/ already: expected a word that is free", word, n.from)
 			}
 		}
 	}
@@ -45,6 +45,7 @@ func (r *reader) checkNames() {
 
 var wordPattern = regexp.MustCompile(`[A-Za-z0-9_]+`)
 
+// wordsIn returns the words of a text.
 func wordsIn(text string) map[string]bool {
 	words := map[string]bool{}
 	for _, w := range wordPattern.FindAllString(text, -1) {
@@ -53,6 +54,8 @@ func wordsIn(text string) map[string]bool {
 	return words
 }
 
+// checkFiles checks the table of files: a file must exist, and its alternatives must be free
+// paths with the same extension.
 func (r *reader) checkFiles() {
 	taken := map[string]bool{}
 	for _, s := range r.p.sources {
@@ -68,7 +71,7 @@ func (r *reader) checkFiles() {
 		for _, to := range f.to {
 			switch {
 			case !fs.ValidPath(to) || to == ".":
-				r.c.Errorf(f.pos, "%q is no path: expected one from the root of source/, with slashes", to)
+				r.c.Errorf(f.pos, "%q is not a path: expected one from the root of source/, with slashes", to)
 			case taken[to]:
 				r.c.Errorf(f.pos, "the path %s is taken: expected one that is free", to)
 			case path.Ext(to) != path.Ext(f.from):
@@ -79,10 +82,10 @@ func (r *reader) checkFiles() {
 	}
 }
 
+// A renamer replaces names and paths by those of a draw.
 type renamer struct{ names, paths map[string]string }
 
-// apply replaces every name that stands as a whole word and every path that
-// stands in full.
+// apply replaces every name that occurs as a whole word and every complete path.
 func (n renamer) apply(text string) string {
 	for _, from := range sortedKeys(n.paths) {
 		if strings.Contains(text, from) {
@@ -107,6 +110,7 @@ func (n renamer) apply(text string) string {
 	return b.String()
 }
 
+// all applies the renamer to each text.
 func (n renamer) all(texts []string) (out []string) {
 	for _, t := range texts {
 		out = append(out, n.apply(t))
@@ -114,6 +118,7 @@ func (n renamer) all(texts []string) (out []string) {
 	return out
 }
 
+// span returns the number of leading bytes that satisfy in.
 func span(text string, in func(byte) bool) int {
 	n := 0
 	for n < len(text) && in(text[n]) {
@@ -122,7 +127,7 @@ func span(text string, in func(byte) bool) int {
 	return n
 }
 
-// replacePath replaces a path where it is not a part of a longer one.
+// replacePath replaces a path where it is not part of a longer one.
 func replacePath(text, from, to string) string {
 	var b strings.Builder
 	for {
@@ -144,10 +149,13 @@ func replacePath(text, from, to string) string {
 	}
 }
 
+// isWordByte reports whether c may occur in an identifier.
 func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
+// isPathByte reports whether c may occur in a path.
 func isPathByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c == '/' }
 
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -12,8 +12,8 @@ import (
 	"assay/audit/fixture"
 )
 
-// A Project is a planted project as it is written: its source with both variants
-// of every site, and what runs it.
+// A Project is a planted project as written: its source with both variants of every site, and
+// the commands that run it.
 type Project struct {
 	Name       string // the folder's name
 	Title      string
@@ -31,7 +31,7 @@ type Project struct {
 	sources []source // by path in the export
 	reviews []audit.FindingReview
 	tools   map[string][]byte  // functional/, exploits/, setup/ by path from the project's folder
-	shared  []string           // patterns for the files that stand in each module
+	shared  []string           // patterns of the files of each module
 	owner   map[string]*Module // of each site; nil without modules
 }
 
@@ -51,13 +51,12 @@ type Site struct {
 	Pos       audit.Pos
 }
 
-// Commands are the shell command lines of a project, each empty when there is
-// nothing to do.
+// Commands are the shell command lines of a project. An empty one does nothing.
 type Commands struct {
 	Setup, Build, Migrate, Start, Test, Functional, Exploit string
 }
 
-// A choice is a name with what may stand in its place.
+// A choice is a name with its alternatives.
 type choice struct {
 	from string
 	to   []string
@@ -72,12 +71,11 @@ type source struct {
 	nodes []node
 }
 
-// kinds are those of sites.
+// kinds are the kinds of sites.
 var kinds = []string{"pattern", "logic", "authorization", "state", "race", "time", "crypto", "configuration", "exposure"}
 
-// Read reads the planted project in the folder dir of fsys, whose name is the
-// project's. The error tells everything that is wrong, one line for each, as
-// file:line.
+// Read reads the planted project in the folder dir of fsys; the folder's name is the project's.
+// The error lists all problems, one a line, as file:line.
 func Read(fsys fs.FS, dir string) (*Project, error) {
 	r := &reader{fsys: fsys, dir: dir, c: &fixture.Complaints{}}
 	r.p = &Project{Name: path.Base(dir), Pos: audit.Pos{File: r.show("project.md"), Line: 1}, tools: map[string][]byte{}}
@@ -99,8 +97,10 @@ type reader struct {
 	c    *fixture.Complaints
 }
 
+// show returns the path of a project's file for messages.
 func (r *reader) show(rel string) string { return path.Join(r.dir, rel) }
 
+// document reads project.md.
 func (r *reader) document() {
 	sections := r.c.Sections(r.fsys, r.p.Pos.File)
 	if len(sections) == 0 {
@@ -128,6 +128,7 @@ func (r *reader) document() {
 	}
 }
 
+// section reads one section of project.md; key is its folded title.
 func (r *reader) section(key string, s fixture.Section) {
 	switch key {
 	case "commands":
@@ -151,6 +152,7 @@ func (r *reader) section(key string, s fixture.Section) {
 	}
 }
 
+// identity reads the first table.
 func (r *reader) identity(s fixture.Section) {
 	for _, row := range s.Rows("Field", "Value") {
 		if !row.Read("Field", "Value", map[string]any{"language": &r.p.Languages, "languages": &r.p.Languages, "framework": &r.p.Framework,
@@ -163,6 +165,7 @@ func (r *reader) identity(s fixture.Section) {
 	}
 }
 
+// commands reads the table of commands.
 func (r *reader) commands(s fixture.Section) {
 	c := &r.p.Commands
 	steps := map[string]*string{"setup": &c.Setup, "build": &c.Build, "migrate": &c.Migrate, "start": &c.Start,

@@ -106,13 +106,13 @@ func TestReadErrors(t *testing.T) {
 		{"step missing", doc, "| start | python3 -m desk.server |\n", "", "the step start has no command"},
 		{"field", doc, "| Framework |", "| Frame |", "project.md:HERE: unknown field"},
 		{"goal", doc, "50 %", "500 %", "project.md:HERE: Recall goal is \"500 %\": expected a share"},
-		{"name absent", doc, "| notes_kept |", "| notes_lost |", "project.md:HERE: the name notes_lost stands nowhere"},
-		{"name taken", doc, "stored_notes", "owner", "project.md:HERE: the alternative owner for notes_kept stands in source/ already"},
-		{"name twice", doc, "parse_amount", "stored_notes", "project.md:HERE: stored_notes stands twice"},
-		{"no name", doc, "parse_amount", "a b", "project.md:HERE: \"a b\" is no name"},
+		{"name absent", doc, "| notes_kept |", "| notes_lost |", "project.md:HERE: the name notes_lost does not occur"},
+		{"name taken", doc, "stored_notes", "owner", "project.md:HERE: the alternative owner for notes_kept occurs in source/ already"},
+		{"name twice", doc, "parse_amount", "stored_notes", "project.md:HERE: stored_notes occurs twice"},
+		{"no name", doc, "parse_amount", "a b", "project.md:HERE: \"a b\" is not a name"},
 		{"file absent", doc, "| docs/rules.md |", "| docs/rule.md |", "project.md:HERE: the file docs/rule.md is not in source/"},
 		{"file taken", doc, "docs/policy.md", "README.md", "project.md:HERE: the path README.md is taken"},
-		{"file out", doc, "docs/policy.md", "../policy.md", "project.md:HERE: .* is no path"},
+		{"file out", doc, "docs/policy.md", "../policy.md", "project.md:HERE: .* is not a path"},
 		{"file kind", doc, "docs/policy.md", "docs/policy.txt", "project.md:HERE: docs/policy.txt ends otherwise"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

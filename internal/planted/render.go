@@ -22,7 +22,7 @@ type File struct {
 	Content []byte
 }
 
-// A Target is a drawn target: what an auditor gets, and its key.
+// A Target is a drawn target: the files for an auditor, and the key.
 type Target struct {
 	Files   []File  // by path
 	Places  []Place // where every region stands
@@ -31,7 +31,7 @@ type Target struct {
 	reviews []audit.FindingReview
 }
 
-// An entry is a site of a draw, as its key states it.
+// An entry is a site of a draw with its fields in the key.
 type entry struct {
 	ID        string
 	Bad       bool
@@ -47,6 +47,7 @@ type entry struct {
 	also      []string
 }
 
+// entry returns the entry of a site; id is the site's ID in the target.
 func (d *Draw) entry(s Site, id string, places []Place, rename renamer) entry {
 	e := entry{ID: id, Bad: d.bad[s.ID], CWEs: s.CWEs, Functions: rename.all(s.Functions),
 		Title: rename.apply(s.Title), Why: rename.apply(s.Reason), Pos: s.Pos,
@@ -68,8 +69,9 @@ func (d *Draw) entry(s Site, id string, places []Place, rename renamer) entry {
 	return e
 }
 
-// Combine sets draws of several projects side by side, each in a folder of its
-// name. An ID that two of the projects have is prefixed with its project's name.
+// Combine returns the draws of several projects as one target, each in a folder of its name. An
+// ID that occurs in two projects is prefixed with its project's name. It is an error to pass no
+// draw, or two of one project.
 func Combine(name, title string, draws ...*Draw) (*Target, error) {
 	if len(draws) == 0 {
 		return nil, errors.New("no project to set side by side: expected at least one draw")
@@ -101,9 +103,9 @@ func Combine(name, title string, draws ...*Draw) (*Target, error) {
 	return all, nil
 }
 
-// Project gives the drawn target as a project with its key: bad sites are known
-// vulnerabilities, good ones decoys. Commit is git's hash of the export's tree,
-// so that two draws with the same bytes are the same target.
+// Project returns the target as a project with its key: bad sites are vulnerabilities, good
+// ones decoys. Commit is git's hash of the export's tree, so that draws with equal bytes are
+// the same target.
 func (r *Target) Project() *audit.Project {
 	p := &audit.Project{Name: r.project.Name, Planted: true, Repository: "planted:" + r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
 		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files), Reviews: r.reviews}
@@ -130,13 +132,13 @@ func (r *Target) Project() *audit.Project {
 	return p
 }
 
-// fullCoverage: a key with fewer dimensions states a coverage goal of its own.
+// fullCoverage is the default coverage goal. A key with fewer dimensions states its own.
 const fullCoverage = 8
 
-// Write puts the files into dir, which must be empty or absent.
+// Write writes the files into dir, which must be empty or absent.
 func (r *Target) Write(dir string) error { return r.write(dir, 0o644) }
 
-// Export is Write for an auditor: files and folders come out read-only.
+// Export writes the files into dir for an auditor: files and folders are read-only.
 func (r *Target) Export(dir string) error {
 	if err := r.write(dir, 0o444); err != nil {
 		return err
@@ -144,6 +146,7 @@ func (r *Target) Export(dir string) error {
 	return seal.ReadOnly(dir)
 }
 
+// write writes the files with a mode.
 func (r *Target) write(dir string, mode os.FileMode) error {
 	root, err := seal.OpenEmpty(dir, "the draw")
 	if err != nil {
@@ -161,6 +164,7 @@ func (r *Target) write(dir string, mode os.FileMode) error {
 	return nil
 }
 
+// treeHash returns git's hash of a tree with these files.
 func treeHash(files []File) string {
 	here, below := map[string][]byte{}, map[string][]File{}
 	for _, f := range files {

@@ -6,10 +6,9 @@ import (
 	"assay/audit"
 )
 
-// readReviews reads reviews.md, the rulings on what readers reported off the sites.
-// It names files and functions as source/ does. Lines move from draw to draw, so
-// that a row with lines is an error; one with the ruling true is, too: a flaw is
-// mended, or becomes a site.
+// readReviews reads reviews.md, the rulings on findings off the sites. Its rows name files and
+// functions as source/ does. A row with lines is an error, because lines differ from draw to
+// draw. So is the ruling true: a real flaw has to be fixed or to become a site.
 func (r *reader) readReviews() {
 	source, words := &audit.Project{Tree: audit.Tree{}}, map[string]map[string]bool{}
 	for _, s := range r.p.sources {
@@ -30,7 +29,7 @@ func (r *reader) readReviews() {
 		case !v.Lines.IsZero():
 			r.c.Errorf(v.Pos, "the row names lines: expected a function instead, as lines move from draw to draw")
 		case v.Ruling == audit.RuledTrue:
-			r.c.Errorf(v.Pos, "a flaw beside the sites was found: expected it to be mended, or to become a site")
+			r.c.Errorf(v.Pos, "a real flaw outside of the sites: expected it to be fixed, or to become a site")
 		}
 	}
 	r.p.reviews = rs

@@ -48,7 +48,7 @@ func TestReviews(t *testing.T) {
 func TestReviewsThatSayTooMuch(t *testing.T) {
 	for row, want := range map[string]string{
 		"| CWE-639 | desk/rules.py | show | 3 | false | a | 2026-11-22 | w |":   "desk/reviews.md:5: the row names lines",
-		"| CWE-639 | desk/rules.py | show | | true | a | 2026-11-22 | w |":      "desk/reviews.md:5: a flaw beside the sites was found",
+		"| CWE-639 | desk/rules.py | show | | true | a | 2026-11-22 | w |":      "desk/reviews.md:5: a real flaw outside of the sites",
 		"| CWE-639 | desk/rules.py | shown | | false | a | 2026-11-22 | w |":    "desk/reviews.md:5: shown is no word of desk/rules.py",
 		"| CWE-639 | desk/rule.py | show | | false | a | 2026-11-22 | w |":      "desk/reviews.md:5: ",
 		"| CWE-639 | desk/rules.py | show | | same NO-1 | a | 2026-11-22 | w |": `"NO-1" is no known vulnerability`,

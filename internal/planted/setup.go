@@ -15,15 +15,17 @@ import (
 	"assay/internal/seal"
 )
 
-// ErrMissing means that a program that the project needs is not installed. The
-// error that wraps it names the program and what to install.
+// ErrMissing means that a program or package of the project is not installed. The error that
+// wraps it names it and what to install.
 var ErrMissing = errors.New("not installed")
 
-// programs are those that commands may name, with the Debian package of each.
+// programs maps the programs that commands may use to their Debian packages.
 var programs = [][2]string{{"python3", "python3"}, {"psql", "postgresql-client"}, {"go", "golang"}, {"node", "nodejs"}, {"npm", "npm"},
 	{"npx", "npm"}, {"php", "php-cli php-pgsql"}, {"composer", "composer"}, {"java", "default-jdk-headless"},
 	{"javac", "default-jdk-headless"}, {"mvn", "maven"}, {"gradle", "gradle"}, {"gunicorn", "gunicorn"}}
 
+// missing returns an error that lists the programs and packages that are not installed, apart
+// from programs in the folder bin.
 func (p *Project) missing(bin string) error {
 	c := p.Commands
 	lines := strings.Join([]string{"python3", c.Setup, c.Build, c.Migrate, c.Start, c.Test, c.Functional, c.Exploit}, " ; ")
@@ -54,8 +56,8 @@ func (p *Project) missing(bin string) error {
 	return nil
 }
 
-// prepare runs the setup once for its content and gives its folder. The folder is
-// below cache, by the hash of setup/ and the command.
+// prepare runs the setup, unless cache holds its result, and returns the folder of the result.
+// The folder's name is a hash of setup/ and the command.
 func (p *Project) prepare(ctx context.Context, cache, plant string) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n", p.Commands.Setup)
@@ -82,6 +84,7 @@ func (p *Project) prepare(ctx context.Context, cache, plant string) (string, err
 	return dir, os.WriteFile(dir+".done", nil, 0o600)
 }
 
+// install runs the setup in an empty folder.
 func (p *Project) install(ctx context.Context, dir, plant string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -10,13 +10,11 @@ import (
 	"assay/internal/box"
 )
 
-// maxOutput is what is kept of a step's output, in bytes: the last ones. An
-// exploit's answers are far below it.
+// maxOutput is the number of trailing bytes of a step's output that are kept.
 const maxOutput = 256 << 10
 
-// A step is a command line that is run by the shell and killed with all that it
-// started. Its umask is 022, whoever runs it: which files a draw shows to others must
-// not hang on that.
+// A step is a shell command line. It is killed with all of its children. Its umask is 022, so
+// that the modes of a draw's files do not depend on the user.
 type step struct {
 	name    string
 	command string
@@ -25,14 +23,14 @@ type step struct {
 	timeout time.Duration
 }
 
-// process gives the step as the box runs it: not confined, as it is ours.
+// process returns the step as a process of the box. It is not confined, because it is ours.
 func (s step) process() box.Process {
 	return box.Process{Dir: s.dir, Command: []string{"/bin/sh", "-c", "umask 022; " + s.command}, Env: s.env, Timeout: s.timeout,
 		Progress: true, Cap: maxOutput}
 }
 
-// run runs the step to its end. The error says how it ended, with the last lines of
-// all output.
+// run runs the step to its end. The error says how it ended and has the last lines of its
+// output.
 func (s step) run(ctx context.Context) (e box.Exit, err error) {
 	e, err = s.process().Run(ctx)
 	switch {
@@ -48,6 +46,7 @@ func (s step) run(ctx context.Context) (e box.Exit, err error) {
 	return e, err
 }
 
+// how returns how a process ended.
 func how(e *box.Exit) string {
 	switch {
 	case e.Crossed != "":
@@ -58,10 +57,12 @@ func how(e *box.Exit) string {
 	return fmt.Sprintf("exit status %d", e.Code)
 }
 
+// failed returns an error with the last lines of output.
 func (s step) failed(e *box.Exit, why string) error {
 	return fmt.Errorf("%s: %s\n%s", s.name, why, lastLines(e, 40))
 }
 
+// lastLines returns the last n lines of output, indented.
 func lastLines(e *box.Exit, n int) string {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(slices.Concat(e.Stdout, e.Stderr)), "\uFFFD"))
 	if text == "" {
@@ -71,6 +72,7 @@ func lastLines(e *box.Exit, n int) string {
 	return "    " + strings.Join(lines[max(0, len(lines)-n):], "\n    ")
 }
 
+// An app is a running application.
 type app struct {
 	step  step
 	stop  context.CancelFunc
@@ -79,7 +81,7 @@ type app struct {
 	err   error
 }
 
-// start starts the step. Whoever calls it calls end.
+// start starts the step. The caller must call end.
 func (s step) start(ctx context.Context) *app {
 	ctx, stop := context.WithCancel(ctx)
 	a := &app{step: s, stop: stop, ended: make(chan struct{})}
@@ -90,7 +92,7 @@ func (s step) start(ctx context.Context) *app {
 	return a
 }
 
-// end ends the application, and says whether it still ran and what it said last.
+// end stops the application and returns its state before that, with its last lines.
 func (a *app) end() (story string) {
 	state := "still runs"
 	select {

@@ -13,11 +13,13 @@ import (
 	"assay/audit"
 )
 
+// maxSource is the size limit of a source file in bytes.
 const maxSource = 200_000 // bytes
 
-// toolFolders hold what runs a project and never reaches an export.
+// toolFolders hold what runs a project. They are never exported.
 var toolFolders = []string{"setup", "functional", "exploits"}
 
+// tree reads the files of the project.
 func (r *reader) tree() {
 	r.walk("source", func(rel string, b []byte) {
 		pos := audit.Pos{File: r.show(path.Join("source", rel))}
@@ -45,8 +47,8 @@ func (r *reader) tree() {
 	}
 }
 
-// walk gives every file below a folder of the project, which may be absent.
-// Installed or generated folders are passed over outside of source/.
+// walk calls each with every file below a folder of the project, which may be absent. It skips
+// installed and generated folders outside of source/.
 func (r *reader) walk(dir string, each func(rel string, b []byte)) {
 	root := path.Join(r.dir, dir)
 	err := fs.WalkDir(r.fsys, root, func(name string, d fs.DirEntry, err error) error {
@@ -79,9 +81,9 @@ func (r *reader) walk(dir string, each func(rel string, b []byte)) {
 	}
 }
 
-// exportPath gives the name of a stored file in the export: go.mod.txt is go.mod,
-// dot-env is .env, dot-__init__.py is __init__.py (go:embed leaves out names that
-// begin with a dot or an underscore).
+// exportPath returns the exported name of a stored file: go.mod.txt becomes go.mod, dot-env
+// becomes .env, dot-__init__.py becomes __init__.py. The stored names exist because go:embed
+// skips names that begin with a dot or an underscore.
 func exportPath(rel string) (to, problem string) {
 	parts := strings.Split(rel, "/")
 	for i, part := range parts {
@@ -105,6 +107,7 @@ func exportPath(rel string) (to, problem string) {
 	return path.Join(parts...), ""
 }
 
+// check checks sites, names, files and modules against the source.
 func (r *reader) check() {
 	r.checkSites()
 	r.checkNames()
@@ -112,6 +115,8 @@ func (r *reader) check() {
 	r.checkModules()
 }
 
+// checkSites checks that each site has a row, one primary region, and the functions that the
+// row names.
 func (r *reader) checkSites() {
 	rows := map[string]audit.Pos{}
 	for _, s := range r.p.Sites {

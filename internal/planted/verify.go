@@ -13,24 +13,24 @@ import (
 	"assay/internal/box"
 )
 
-// A Server hands out empty databases.
+// A Server provides empty databases.
 type Server interface {
-	// Database gives a URL of the form
+	// Database returns a URL of the form
 	// postgres://ROLE:PASSWORD@127.0.0.1:PORT/NAME?sslmode=disable, whose role owns
-	// the database and is no superuser, and what removes it.
+	// the database and is no superuser, and a function that drops it.
 	Database(ctx context.Context) (url string, drop func(), err error)
 	// Bin is a folder that comes first in PATH, for psql; may be empty.
 	Bin() string
 }
 
-// Options say how much is proved, and where.
+// Options are the extent and the resources of a proof.
 type Options struct {
 	Servers []Server // at least one; each has one draw at a time, so that none sees another's locks
 	Cache   string   // where setups are kept between runs
 	Quick   bool     // all good, all bad and two random draws alone
 }
 
-// An Outcome is one thing that was tried on one draw.
+// An Outcome is the result of one step on one draw.
 type Outcome struct {
 	Draw   string // "all good", "ORD-07 alone bad", "seed 3", "pairs 4"
 	Bad    []string
@@ -42,24 +42,24 @@ type Outcome struct {
 	Detail string // what the exploit says
 }
 
-// OK reports whether it came out as expected.
+// OK reports whether the outcome is as expected.
 func (o Outcome) OK() bool { return o.Error == "" && o.Got == o.Want }
 
-// A Proof is all that was tried.
+// A Proof holds all outcomes.
 type Proof struct {
 	Project  string
 	Draws    int
 	Outcomes []Outcome // by draw, in the order of the plans
 }
 
-// Failed gives what did not come out as expected.
+// Failed returns the outcomes that are not as expected.
 func (p *Proof) Failed() []Outcome {
 	return slices.DeleteFunc(slices.Clone(p.Outcomes), Outcome.OK)
 }
 
-// Verify builds, starts and attacks the draws of [Project.Plans]. The error says
-// why nothing could be tried: it wraps [ErrMissing] when a runtime is not
-// installed. What did not come out as expected is in the Proof.
+// Verify builds, starts and attacks the draws of [Project.DrawTests]. The error says why
+// nothing could be tried; it wraps [ErrMissing] if a runtime is not installed. Outcomes that
+// are not as expected are in the Proof.
 func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	if len(o.Servers) == 0 {
 		return nil, errors.New("no database server to prove with: expected one in Options.Servers")
@@ -72,7 +72,7 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 		return nil, err
 	}
 	defer func() { _ = b.remove() }()
-	plans := p.Plans(o.Quick)
+	plans := p.DrawTests(o.Quick)
 	outcomes := b.run(ctx, plans, o.Servers)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -80,6 +80,7 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 	return &Proof{p.Name, len(plans), slices.Concat(outcomes...)}, nil
 }
 
+// A bench holds what the draws of a proof share.
 type bench struct {
 	project *Project
 	dir     string // scratch
@@ -88,6 +89,7 @@ type bench struct {
 	setup   string // where setup/ was installed
 }
 
+// newBench writes the project's tools to a temporary folder and runs its setup.
 func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) {
 	b = &bench{project: p}
 	if b.dir, b.remove, err = box.TempDir("planted"); err != nil {
@@ -103,8 +105,8 @@ func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) 
 	return b, nil
 }
 
-// run tries every plan, one at a time on each server.
-func (b *bench) run(ctx context.Context, plans []Plan, servers []Server) [][]Outcome {
+// run tests every draw, one at a time on each server.
+func (b *bench) run(ctx context.Context, plans []DrawTest, servers []Server) [][]Outcome {
 	outcomes := make([][]Outcome, len(plans))
 	work := make(chan int)
 	var wg sync.WaitGroup
@@ -126,8 +128,7 @@ func (b *bench) run(ctx context.Context, plans []Plan, servers []Server) [][]Out
 	return outcomes
 }
 
-// writeTools writes the tools' files below the folder prefix ("" means all) to
-// dir, without the prefix.
+// writeTools writes the tools below the folder prefix, "" for all, to dir, without the prefix.
 func (p *Project) writeTools(dir, prefix string) error {
 	for _, name := range sortedKeys(p.tools) {
 		rel, ok := strings.CutPrefix(name, prefix)

@@ -46,7 +46,7 @@ func TestVerifyDesk(t *testing.T) {
 
 func tell(p *planted.Proof, failedAlone bool) string {
 	var b strings.Builder
-	if p.Tell(&b); failedAlone && len(p.Failed()) == 0 {
+	if p.Print(&b); failedAlone && len(p.Failed()) == 0 {
 		return ""
 	}
 	return b.String()
@@ -187,7 +187,7 @@ func TestPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 150).Draw(t, "sites")
 		p := big(t, n)
-		plans := slices.DeleteFunc(p.Plans(false), func(p planted.Plan) bool { return !strings.HasPrefix(p.Label, "pairs") })
+		plans := slices.DeleteFunc(p.DrawTests(false), func(p planted.DrawTest) bool { return !strings.HasPrefix(p.Label, "pairs") })
 		require.LessOrEqual(t, len(plans), 12)
 		var rows []map[string]bool
 		for _, plan := range plans {
@@ -211,8 +211,8 @@ func TestPairs(t *testing.T) {
 
 func TestPlans(t *testing.T) {
 	p := big(t, 65)
-	require.Len(t, p.Plans(true), 2+2)
-	plans := p.Plans(false)
+	require.Len(t, p.DrawTests(true), 2+2)
+	plans := p.DrawTests(false)
 	require.Len(t, plans, 2+2*65+20+10)
 	require.Equal(t, p.Draw(7).Bad(), plans[2+2*65+6].Draw.Bad())
 	functional := 0

@@ -298,7 +298,7 @@ func (v *verify) planted(t T, name string) {
 	v.proven++
 	if len(proved.Failed()) > 0 {
 		var told strings.Builder
-		proved.Tell(&told)
+		proved.Print(&told)
 		t.Errorf("%s: %d outcomes are not as expected:\n%s", p.Pos, len(proved.Failed()), told.String())
 		return
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Tell writes a proof for a reader: what failed, draw by draw, then how many did not.
-func (p *Proof) Tell(w io.Writer) {
+// Print writes what failed, draw by draw, and the number of outcomes as expected.
+func (p *Proof) Print(w io.Writer) {
 	failed := p.Failed()
 	for i, o := range failed {
 		if i == 0 || failed[i-1].Draw != o.Draw {
@@ -19,7 +19,7 @@ func (p *Proof) Tell(w io.Writer) {
 	fmt.Fprintf(w, "%s: %d draws, %d of %d outcomes as expected\n", p.Project, p.Draws, right, len(p.Outcomes))
 }
 
-// String tells one outcome.
+// String returns the outcome as one line.
 func (o Outcome) String() string {
 	name := o.Step
 	if o.Site != "" {
@@ -36,6 +36,7 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("%s: the site is good and the exploit succeeds: expected none (%s)", name, o.Detail)
 }
 
+// listed returns the first twelve IDs and the number of further ones.
 func listed(ids []string) string {
 	switch {
 	case len(ids) == 0:

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// How long a step may take. They are bounds for what hangs, not goals.
+// Time limits of the steps. They stop steps that hang.
 const (
 	setupTime   = 10 * time.Minute
 	buildTime   = 10 * time.Minute
@@ -23,27 +23,27 @@ const (
 	siteTime    = 5 * time.Second
 )
 
-type trial struct {
+// A drawRun builds, starts and tests one draw.
+type drawRun struct {
 	bench  *bench
 	server Server
-	plan   Plan
+	plan   DrawTest
 	run    string // $RUN
 	draw   string // $DRAW
 	names  string // $NAMES
 	port   int
 	url    string // of the database
 	out    []Outcome
-	asked  []int // of out: those with which what the application said is told
+	asked  []int // indexes into out: outcomes that get the last output of the application
 }
 
-// try runs a plan. It ends at the first step without which the others mean
-// nothing.
-func (b *bench) try(ctx context.Context, server Server, name string, plan Plan) []Outcome {
+// try runs the tests of a draw. It stops at the first step that the others depend on.
+func (b *bench) try(ctx context.Context, server Server, name string, plan DrawTest) []Outcome {
 	names, err := json.Marshal(plan.Draw.Names())
 	if err != nil { // strings alone: cannot be
 		panic(err)
 	}
-	t := &trial{bench: b, server: server, plan: plan, run: filepath.Join(b.dir, name), names: string(names)}
+	t := &drawRun{bench: b, server: server, plan: plan, run: filepath.Join(b.dir, name), names: string(names)}
 	t.draw = filepath.Join(t.run, b.project.Name)
 	defer os.RemoveAll(t.run)
 	c := b.project.Commands
@@ -58,9 +58,8 @@ func (b *bench) try(ctx context.Context, server Server, name string, plan Plan) 
 	return t.out
 }
 
-// withDatabase gives a fresh database and port, with the schema where a step of
-// the project makes it.
-func (t *trial) withDatabase(ctx context.Context, use func()) {
+// withDatabase calls use with a fresh database and port, after the project's migration.
+func (t *drawRun) withDatabase(ctx context.Context, use func()) {
 	var drop func()
 	var err error
 	if t.port, err = freePort(); err == nil {
@@ -75,8 +74,8 @@ func (t *trial) withDatabase(ctx context.Context, use func()) {
 	}
 }
 
-// note keeps the outcome of a step, and reports whether it went well.
-func (t *trial) note(name string, err error) bool {
+// note adds the outcome of a step and reports whether it succeeded.
+func (t *drawRun) note(name string, err error) bool {
 	o := t.outcome(name)
 	if err != nil {
 		o.Error, o.Got = strings.TrimPrefix(err.Error(), name+": "), false
@@ -85,14 +84,16 @@ func (t *trial) note(name string, err error) bool {
 	return err == nil
 }
 
-// ours is note for what is ours: only a failure is kept.
-func (t *trial) ours(name string, err error) bool { return err == nil || t.note(name, err) }
+// ours adds the outcome of one of our own steps if it failed, and reports whether it succeeded.
+func (t *drawRun) ours(name string, err error) bool { return err == nil || t.note(name, err) }
 
-func (t *trial) outcome(name string) Outcome {
+// outcome returns a successful outcome of a step.
+func (t *drawRun) outcome(name string) Outcome {
 	return Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
 }
 
-func (t *trial) step(name, line string, limit time.Duration) step {
+// step returns a step of the draw with its environment.
+func (t *drawRun) step(name, line string, limit time.Duration) step {
 	var more []string
 	if name == "build" {
 		more = network
@@ -103,8 +104,9 @@ func (t *trial) step(name, line string, limit time.Duration) step {
 	return step{name, line, t.draw, env, limit}
 }
 
-// command runs a step that must end with status 0. An empty one is done.
-func (t *trial) command(ctx context.Context, name, line string, limit time.Duration) bool {
+// command runs a step that must exit with status 0, and reports whether it did. An empty line
+// does nothing.
+func (t *drawRun) command(ctx context.Context, name, line string, limit time.Duration) bool {
 	if line == "" {
 		return true
 	}
@@ -112,7 +114,8 @@ func (t *trial) command(ctx context.Context, name, line string, limit time.Durat
 	return t.note(name, err)
 }
 
-func (t *trial) serve(ctx context.Context) {
+// serve starts the application and runs functional tests and exploits.
+func (t *drawRun) serve(ctx context.Context) {
 	app := t.step("start", t.bench.project.Commands.Start, appTime).start(ctx)
 	if t.note("start", app.ready(ctx, t.port)) {
 		if t.plan.Functional && !t.command(ctx, "functional", t.bench.project.Commands.Functional, testTime) {
@@ -128,6 +131,7 @@ func (t *trial) serve(ctx context.Context) {
 	}
 }
 
+// ready waits until the application answers GET /healthz with status 200.
 func (a *app) ready(ctx context.Context, port int) error {
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	url := fmt.Sprintf("http://127.0.0.1:%d/healthz", port)
@@ -158,7 +162,7 @@ func (a *app) ready(ctx context.Context, port int) error {
 	}
 }
 
-// An answer is what an exploit prints, one JSON object a line.
+// An answer is a line of an exploit's output, a JSON object.
 type answer struct {
 	Site      string `json:"site"`
 	Succeeded *bool  `json:"succeeded"`
@@ -166,10 +170,9 @@ type answer struct {
 	Error     string `json:"error"`
 }
 
-// exploits runs the plan's exploits one after the other and keeps an outcome for
-// each. What the command and the application say stands with the first that has
-// no answer.
-func (t *trial) exploits(ctx context.Context) {
+// exploits runs the exploits in one process and adds an outcome for each. The first outcome
+// without an answer gets the last output of the command and the application.
+func (t *drawRun) exploits(ctx context.Context) {
 	limit := exploitTime + time.Duration(len(t.plan.Exploits))*siteTime
 	line := t.bench.project.Commands.Exploit + " " + strings.Join(t.plan.Exploits, " ")
 	exploit := t.step("exploit", line, limit)
@@ -197,7 +200,7 @@ func (t *trial) exploits(ctx context.Context) {
 	}
 }
 
-// problem says why the answer is none; empty when it is one.
+// problem returns why the answer cannot be used; "" if it can.
 func (a answer) problem(id string, found bool) string {
 	switch {
 	case a.Error != "":
@@ -210,7 +213,7 @@ func (a answer) problem(id string, found bool) string {
 	return ""
 }
 
-// readAnswers reads the lines that are JSON objects with a site; the last of a
+// readAnswers parses the output's lines that are JSON objects with a site. The last answer of a
 // site counts.
 func readAnswers(out []byte) map[string]answer {
 	answers := map[string]answer{}
