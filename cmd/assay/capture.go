@@ -27,7 +27,6 @@ type captureCmd struct {
 	Auditor string `arg:"" help:"A section of fixtures/auditors.md."`
 	Project string `arg:"" help:"Name of a project: one of fixtures/projects, or a planted one, with @ and a seed for another draw."`
 	Trial   int    `help:"Number of this run, for an auditor that is recorded several times."`
-	Control string `help:"For a control: what it is."`
 	Notes   string `help:"What a reader of the recording must know."`
 }
 
@@ -102,7 +101,7 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, key string, entry *audi
 	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit, Export: seal.Hash(p), Key: key,
 		Version: run.Version, Command: entry.Command, Model: run.Model, Prompt: prompt, Exposed: run.Exposed, Rules: auditor.RulesHash(*entry), Date: time.Now().UTC().Format(time.DateOnly),
 		Format: format, Exit: run.ExitCode, Seconds: run.Duration.Seconds(), Trial: c.Trial,
-		Findings: len(run.Report.Findings), Control: c.Control, Sealed: true, Notes: c.Notes}
+		Findings: len(run.Report.Findings), Sealed: true, Notes: c.Notes}
 	if again, invalid := auditor.ReadReport("the recording", clean.Bytes(), rec.Format, entry.Rules); invalid != "" || len(again.Findings) != rec.Findings {
 		return fmt.Errorf("the report is no recording: without what it holds of the source %d of its %d findings can be read: %s", len(again.Findings), rec.Findings, invalid)
 	}

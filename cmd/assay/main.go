@@ -41,7 +41,6 @@ type cli struct {
 	Report   reportCmd          `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
 	Summary  summaryCmd         `cmd:"" help:"Tell a pull request what a run changed: a comment, annotations, SARIF."`
 	Triage   triageCmd          `cmd:"" help:"Rule findings that a key does not hold, a keystroke each."`
-	Control  controlCmd         `cmd:"" help:"Write the report of an auditor that reads no code: what names and luck are worth."`
 	Enqueue  enqueueCmd         `cmd:"" help:"Plan a run of Bench and leave it to workers (needs a PostgreSQL)."`
 	Work     workCmd            `cmd:"" help:"Be a worker: carry out what was enqueued, here."`
 	Lint     lintCmd            `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`

@@ -1,242 +1,176 @@
 package auditor
 
 import (
-	_ "embed"
+	"context"
 	"fmt"
-	"io/fs"
-	"math/rand/v2"
-	"path"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
+	"sync"
 
 	"assay/audit"
 )
 
-// The controls of a benchmark: auditors that read no code. What they score is
-// what names and luck are worth; a tool that does not beat them has shown
-// nothing.
+// wordsControl is the reviewer "control-words": it reads words and no code. It
+// shows what a judgement by words alone is worth; a model that does not beat it
+// has shown nothing.
+type wordsControl struct{}
 
-// A sourceFile is all that a control knows of a file.
-type sourceFile struct {
-	path  string
-	lines int
+// Control gives the control of this name, nil where there is none.
+func Control(name string) audit.Reviewer {
+	for _, c := range reviewControls {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
 }
 
-// controlEndings are the endings of files that may hold what a key speaks of.
-var controlEndings = strings.Fields(".go .java .jsp .js .mjs .cjs .jsx .ts .tsx .vue .py .php .html .ftl .xml .yml .yaml .properties .sql")
+// Deterministic reports whether the reviewer of this name is one of our own, which
+// cost nothing and answer the same question always the same.
+func Deterministic(reviewer string) bool { return reviewer == "patterns" || Control(reviewer) != nil }
 
-// sourceFiles lists the source files of a tree by path, with their number of
-// lines. Of their text nothing else is looked at.
-func sourceFiles(fsys fs.FS) ([]sourceFile, error) {
-	var files []sourceFile
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
-			return fs.SkipDir
-		case !d.Type().IsRegular() || !slices.Contains(controlEndings, strings.ToLower(path.Ext(name))):
-			return nil
-		}
-		b, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		if n := audit.CountLines(b); n > 0 {
-			files = append(files, sourceFile{name, n})
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("the folder holds no source file: expected the tree of a project")
-	}
-	return files, nil
-}
+// Name is "control-words".
+func (wordsControl) Name() string { return "control-words" }
 
-// controlWindow is the longest range that still names lines (DESIGN section 4):
-// the best guess at a place in a file of which only the length is known.
-const controlWindow = 50
-
-// PathControl names weaknesses by the words in the paths of a tree's source
-// files and by nothing else: a finding for each word of pathWords in a path, in
-// the 50 lines around the file's middle. It shows what names give away.
-func PathControl(fsys fs.FS) ([]audit.Finding, error) {
-	files, err := sourceFiles(fsys)
-	if err != nil {
-		return nil, err
+// Review calls a fragment bad when a numbered requirement of the SPEC speaks of a
+// matter, the code touches that matter, and no word stands in the code that goes
+// with doing it right.
+func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
+	if err := ctx.Err(); err != nil {
+		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
 	}
-	var found []audit.Finding
-	for _, f := range files {
-		said := map[audit.CWE]bool{}
-		start := max(1, (f.lines-controlWindow)/2+1)
-		for _, w := range pathWords(f.path) {
-			cwes := nameCWEs[w]
-			if len(cwes) == 0 || said[cwes[0]] {
-				continue
-			}
-			said[cwes[0]] = true
-			found = append(found, audit.Finding{RuleID: "path-" + w, CWEs: cwes, Severity: audit.High, File: f.path,
-				Lines: audit.Range{Start: start, End: min(f.lines, start+controlWindow-1)}, Title: "the path speaks of " + w})
-		}
-	}
-	return found, nil
-}
-
-// pathWords splits a path into lower case words, each once: at everything that
-// is no letter, and where a small letter meets a capital. Two neighbours also
-// make one word ("open" "redirect", "openredirect").
-func pathWords(p string) []string {
-	var parts []string
-	var word strings.Builder
-	end := func() {
-		if word.Len() > 0 {
-			parts = append(parts, strings.ToLower(word.String()))
-			word.Reset()
-		}
-	}
-	small := false
-	for _, r := range p {
-		if !unicode.IsLetter(r) || small && unicode.IsUpper(r) {
-			end()
-		}
-		if unicode.IsLetter(r) {
-			word.WriteRune(r)
-		}
-		small = unicode.IsLower(r)
-	}
-	end()
-	var words []string
-	for i, w := range parts {
-		if i > 0 && !slices.Contains(words, parts[i-1]+w) {
-			words = append(words, parts[i-1]+w)
-		}
-		if !slices.Contains(words, w) {
-			words = append(words, w)
-		}
-	}
-	return words
-}
-
-// nameCWEs gives, for a word in a path, what somebody who reads no code would
-// suspect. It was written from general knowledge, with no key at hand.
-var nameCWEs = map[string][]audit.CWE{
-	"sql": {89}, "sqli": {89}, "sqlinjection": {89}, "dao": {89}, "mapper": {89}, "repository": {89}, "query": {89}, "hql": {564, 89}, "nosql": {943},
-	"xss": {79}, "html": {79}, "template": {1336, 79}, "ssti": {1336}, "comment": {79}, "feedback": {79},
-	"exec": {78}, "command": {78, 77}, "cmd": {78}, "shell": {78}, "ping": {78}, "eval": {95, 94}, "script": {94}, "injection": {74},
-	"upload": {434}, "file": {22}, "files": {22}, "download": {22}, "path": {22}, "pathtraversal": {22}, "traversal": {22}, "zip": {22}, "lfi": {98, 22}, "include": {98},
-	"xxe": {611}, "xml": {611}, "ssrf": {918}, "proxy": {918}, "fetch": {918}, "webhook": {918}, "url": {918, 601}, "redirect": {601}, "openredirect": {601},
-	"deserialization": {502}, "deserialize": {502}, "serialization": {502}, "pickle": {502}, "yaml": {502},
-	"login": {307, 287}, "auth": {287}, "authentication": {287}, "session": {384, 613}, "password": {640, 521}, "reset": {640}, "captcha": {804, 307}, "brute": {307},
-	"token": {287}, "jwt": {347}, "jwts": {347}, "oauth": {287}, "csrf": {352}, "cors": {942}, "cookie": {614, 1004},
-	"idor": {639}, "access": {284, 639}, "accesscontrol": {284}, "authorization": {862}, "authz": {862}, "admin": {862, 306}, "permission": {862}, "role": {862}, "user": {639}, "profile": {639},
-	"order": {639}, "basket": {639}, "wallet": {841}, "payment": {841}, "coupon": {841},
-	"crypto": {327}, "cryptography": {327}, "encrypt": {327}, "cipher": {327}, "aes": {327, 321}, "rsa": {327, 321}, "md": {328}, "hash": {328, 916}, "random": {330}, "key": {321}, "secret": {798}, "config": {798}, "settings": {798}, "application": {798},
-	"log": {532}, "logs": {532}, "logging": {532}, "error": {209}, "exception": {209}, "debug": {489}, "metrics": {200}, "info": {200},
-	"pom": {1395}, "package": {1395}, "requirements": {1395}, "race": {362}, "redos": {1333}, "regex": {1333}, "prototype": {1321}, "assignment": {915}, "massassignment": {915},
-}
-
-// cveCounts is how often published CVEs name a weakness: the first CWE of each
-// record of the National Vulnerability Database as counted by cve.icu on
-// 2024-10-16, those of at least 500 records. Left out are MITRE's categories and
-// the weaknesses that only languages with bare memory have (CWE-119, 120, 121,
-// 125, 190, 401, 416, 476, 787): no project here is written in one.
-var cveCounts = []struct {
-	cwe   audit.CWE
-	count int
-}{
-	{79, 29217}, {89, 12516}, {20, 9381}, {200, 7070}, {22, 6332}, {352, 6049}, {78, 3637}, {94, 3372}, {287, 3277}, {862, 2724},
-	{434, 2442}, {77, 1663}, {269, 1615}, {400, 1479}, {362, 1443}, {863, 1398}, {284, 1381}, {502, 1347}, {798, 1224}, {732, 1191},
-	{918, 1169}, {306, 1125}, {59, 1057}, {295, 1007}, {611, 1004}, {601, 997}, {522, 921}, {276, 910}, {74, 871}, {770, 786},
-	{532, 751}, {427, 732}, {668, 600}, {319, 599}, {639, 581}, {835, 564}, {312, 552}, {203, 527},
-}
-
-// RandomControl draws n findings: the weakness by cveCounts, the line evenly from
-// all lines of the tree's source files. The same tree and seed give the same
-// findings. It shows what luck is worth.
-func RandomControl(fsys fs.FS, n int, seed uint64) ([]audit.Finding, error) {
-	files, err := sourceFiles(fsys)
-	if err != nil {
-		return nil, err
-	}
-	if n <= 0 {
-		return nil, fmt.Errorf("%d findings are asked for: expected at least one", n)
-	}
-	allLines, allCVEs := 0, 0
-	for _, f := range files {
-		allLines += f.lines
-	}
-	for _, c := range cveCounts {
-		allCVEs += c.count
-	}
-	rng := rand.New(rand.NewPCG(seed, 0))
-	found := make([]audit.Finding, n)
-	for i := range found {
-		found[i] = audit.Finding{RuleID: "random", Severity: audit.Medium, Title: "drawn at random"}
-		draw := rng.IntN(allCVEs)
-		for _, c := range cveCounts {
-			if draw -= c.count; draw < 0 {
-				found[i].CWEs = []audit.CWE{c.cwe}
-				break
-			}
-		}
-		line := rng.IntN(allLines)
-		for _, f := range files {
-			if line < f.lines {
-				found[i].File, found[i].Lines = f.path, audit.Range{Start: line + 1, End: line + 1}
-				break
-			}
-			line -= f.lines
-		}
-	}
-	return found, nil
-}
-
-// memory is what somebody who has read about the seven public projects remembers of
-// them: a line a place, with project, file, function and CWE. It was written from
-// memory, with neither key, seal nor source at hand, and is not corrected.
-//
-//go:embed memory.tsv
-var memory string
-
-// MemoryControl answers from memory. The project is the one of which most remembered
-// files are in the tree, at their path or alone with their name; of each of these it
-// names the function and the weakness that are remembered. It shows what a public
-// project's fame is worth, and what of that a sealed export leaves.
-func MemoryControl(fsys fs.FS) ([]audit.Finding, error) {
-	at, named := map[string]bool{}, map[string][]string{}
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			at[name] = true
-			named[path.Base(name)] = append(named[path.Base(name)], name)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	found, most := map[string][]audit.Finding{}, ""
-	for _, line := range strings.Split(strings.TrimSpace(memory), "\n")[1:] {
-		f := strings.Split(line, "\t")
-		project, name := f[0], f[1]
-		if same := named[path.Base(name)]; !at[name] && len(same) == 1 {
-			name = same[0]
-		}
-		if !at[name] {
+	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.5, Explanation: "no word is missing"}
+	lacking := lacking(strings.ToLower(withoutComments(task.Code)))
+	var why []string
+	for _, m := range mattersOf(task.Spec) {
+		i := slices.IndexFunc(m.demands, func(d int) bool { return lacking[d] })
+		if i < 0 {
 			continue
 		}
-		cwe, err := strconv.Atoi(f[3])
-		if err != nil {
-			return nil, fmt.Errorf("memory.tsv: %q: %w", line, err)
+		rev.Verdict, rev.Violates = audit.Bad, append(rev.Violates, m.number)
+		why = append(why, fmt.Sprintf("requirement %d speaks of %s, and none of its words stands in the code", m.number, demands[m.demands[i]].matter))
+	}
+	if len(why) > 0 {
+		rev.Explanation = strings.Join(why, "; ")
+	}
+	rev.Raw = rev.Explanation
+	return rev, nil
+}
+
+// A matter is a numbered requirement with the demands that it speaks of.
+type matter struct {
+	number  int
+	demands []int // indices into the table
+}
+
+// specs holds the matters of each SPEC: the cases of an application share one.
+var specs sync.Map
+
+func mattersOf(spec string) []matter {
+	if known, ok := specs.Load(spec); ok {
+		return known.([]matter)
+	}
+	var ms []matter
+	for _, req := range requirement.FindAllStringSubmatch(spec, -1) {
+		m := matter{}
+		fmt.Sscan(req[1], &m.number)
+		for i, d := range demands {
+			if d.requirement.MatchString(req[2]) {
+				m.demands = append(m.demands, i)
+			}
 		}
-		found[project] = append(found[project], audit.Finding{RuleID: "memory", CWEs: []audit.CWE{audit.CWE(cwe)}, Severity: audit.High, File: name, Function: f[2], Title: "remembered"})
-		if len(found[project]) > len(found[most]) || len(found[project]) == len(found[most]) && project < most {
-			most = project
+		ms = append(ms, m)
+	}
+	specs.Store(spec, ms)
+	return ms
+}
+
+// lacking says of each demand whether code, in small letters, touches its matter and
+// holds none of its words.
+func lacking(code string) []bool {
+	ls := make([]bool, len(demands))
+	for i, d := range demands {
+		ls[i] = d.touches(code) && !d.words(code)
+	}
+	return ls
+}
+
+// requirement is an item of a numbered list with its indented further lines.
+var requirement = regexp.MustCompile(`(?m)^ {0,3}(\d{1,3})[.)]\s+(.+(?:\n[ \t]+\S.*)*)`)
+
+var comments = regexp.MustCompile(`(?m)(?:--|//|#).*$|(?s:/\*.*?\*/)`)
+
+func withoutComments(code string) string { return comments.ReplaceAllString(code, "") }
+
+// A demand says which words code that touches a matter is expected to hold.
+type demand struct {
+	matter         string
+	requirement    *regexp.Regexp
+	touches, words func(code string) bool
+}
+
+// demands were written from general knowledge, before and without any case.
+var demands = []demand{
+	words("tenants", `tenant|organi[sz]ation|another (company|customer|clinic|branch)`, `select|find|query|get`, `tenant|org|company|clinic|branch|agency|account`),
+	words("ownership", `\bown\b|their own|belongs? to`, `select|update|delete|find|query`, `owner|user_?id|created_by|member|customer_?id`),
+	words("roles", `\brole|manager|administrator|permission|may only`, `update|insert|delete|create|set`, `role|permission|manager|admin|can_|allowed|grant`),
+	words("concurrent changes", `concurren|at the same time|twice|simultaneous|race`, `update|insert|balance|stock|count`, `for update|lock|serializable|transaction|atomic|on conflict|mutex`),
+	words("deletion", `deleted|archived|soft`, `select|update|find`, `deleted|archived|removed|active`),
+	words("states", `\bstate|status|pending|approved|cancell?ed`, `update|set `, `status|state`),
+	words("limits", `at most|maximum|limit|exceed`, `select|insert|amount|quantity|total`, `limit|least|max|<=|<|>`),
+	words("injection", `bound|parameteri[sz]|concatenat|interpolat`, `execute|query|format\(|\x7c\x7c`, `\$\d|\?|%s|quote_ident|quote_literal|%[il]|using|:\w+`),
+	words("paths", `path|director|file name`, `open|read|join|file`, `clean|resolve|realpath|basename|abs|within|root`),
+	words("addresses", `url|webhook|internal (host|address)`, `http|fetch|request|dial`, `host|private|loopback|resolve|allow`),
+	words("secrets", `password|token|secret`, `password|token|secret|select \*`, `hash|compare|hmac|digest|omit|redact`),
+	words("logging", `audit|log`, `update|insert|delete|log`, `log|audit|event|history`),
+	words("time zones", `time ?zone|local (time|day)|midnight`, `date|time|now`, `time ?zone|zone|utc|tz|location`),
+	words("rounding", `round|cent|minor unit`, `amount|price|total|sum`, `round|cent|numeric|floor|ceil|trunc`),
+}
+
+func words(matter, requirement, touches, words string) demand {
+	return demand{matter, regexp.MustCompile(`(?i)` + requirement), anyOf(touches), anyOf(words)}
+}
+
+// anyOf is an expression's MatchString. Most of its alternatives are plain words, which
+// strings.Contains finds twenty times as fast.
+func anyOf(expression string) func(string) bool {
+	var literals, others []string
+	for _, a := range strings.Split(expression, "|") {
+		if a == regexp.QuoteMeta(a) {
+			literals = append(literals, a)
+		} else {
+			others = append(others, a)
 		}
 	}
-	return found[most], nil
+	other := regexp.MustCompile(strings.Join(others, "|"))
+	return func(s string) bool {
+		return slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(s, l) }) ||
+			len(others) > 0 && other.MatchString(s)
+	}
+}
+
+// A constantControl is a reviewer that answers the same to every case.
+type constantControl struct {
+	name    string
+	verdict audit.Label
+}
+
+// reviewControls are the controls that judge cases.
+var reviewControls = []audit.Reviewer{
+	wordsControl{},
+	constantControl{"control-nothing", audit.Good},
+	constantControl{"control-everything", audit.Bad},
+}
+
+// Name returns "control-nothing" or "control-everything".
+func (c constantControl) Name() string { return c.name }
+
+// Review returns the control's verdict.
+func (c constantControl) Review(ctx context.Context, _ audit.ReviewTask) (audit.Review, error) {
+	if err := ctx.Err(); err != nil {
+		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
+	}
+	const why = "the control says so of everything"
+	return audit.Review{Status: audit.Answered, Verdict: c.verdict, Explanation: why, Raw: why}, nil
 }

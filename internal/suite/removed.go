@@ -14,6 +14,7 @@ var removed = map[string]string{
 	"TEST_TOTAL_SHARDS": "workers do it: assay enqueue and assay work share one PostgreSQL (docs/maintainers/scale.md)",
 	"assay rescore":     "assay score RECORD... scores kept reports again; assay score REPORT... --project NAME scores any report",
 	"assay tree":        "assay new project NAME --again writes the manifests of a project again",
+	"assay control":     "every record shows the chance level; the controls' recordings are replayed by go test -run Regression, and ./internal/auditor/controls_test.go makes them",
 	"assay readings":    "a recorded reviewer is a recording like others: assay capture",
 	"-twins":            "the variants of a family are asked anyway, as cases of their own",
 	"-force":            "a complete run is never reused, so that the same command asks again",
