@@ -22,7 +22,7 @@ import (
 
 //go:generate go run ./gen
 
-// A Kind says what sort of entry a number names.
+// A Kind is the kind of a catalogue entry.
 type Kind string
 
 // The kinds.
@@ -32,7 +32,7 @@ const (
 	View     Kind = "view"     // a selection of the catalogue, like CWE-1000
 )
 
-// An Entry is one number of the catalogue. Its slices are not to be changed.
+// An Entry is one number of the catalogue. Its slices must not be changed.
 type Entry struct {
 	Number     int
 	Name       string
@@ -40,9 +40,9 @@ type Entry struct {
 	Deprecated bool
 	Parents    []int // ascending; empty for pillars, categories, views and deprecated entries
 	Children   []int // whose parent it is, ascending
-	// Successors are the weaknesses that stand in the place of a number that is to be used
-	// no more, ascending: of a deprecated number those that its text names, of a category
-	// its members, and of a category without members those beside it in the categories
+	// Successors are the weaknesses that replace a number that should not be used
+	// anymore, ascending: of a deprecated number those that its text names, of a category
+	// its members, and of a category without members its siblings in the categories
 	// that list it. A weakness in force and a view have none.
 	Successors []int
 }
@@ -50,13 +50,13 @@ type Entry struct {
 //go:embed table.tsv
 var tsv string
 
-// An edition is the catalogue as it is pinned: its first line says which.
+// An edition is the pinned catalogue; the first line of the table states its version.
 type edition struct {
 	version, date, pkg, sha256 string
 	entries                    []Entry // by number; what is not listed has no Kind
 }
 
-// catalogue reads the table once. It is generated: what is wrong with it panics.
+// catalogue reads the table once. The table is generated, so an error in it panics.
 var catalogue = sync.OnceValue(func() *edition {
 	lines := strings.Split(strings.TrimSuffix(tsv, "\n"), "\n")
 	head := strings.Split(lines[0], "\t") // # CWE, version, date, npm package, SHA-256
@@ -75,6 +75,7 @@ var catalogue = sync.OnceValue(func() *edition {
 	return c
 })
 
+// number parses a number of the table.
 func number(cell string) int {
 	n, err := strconv.Atoi(cell)
 	if err != nil {
@@ -83,6 +84,7 @@ func number(cell string) int {
 	return n
 }
 
+// numbers parses a list of numbers of the table.
 func numbers(cell string) (ns []int) {
 	for _, n := range strings.Fields(cell) {
 		ns = append(ns, number(n))
@@ -90,16 +92,16 @@ func numbers(cell string) (ns []int) {
 	return ns
 }
 
-// Source says which edition of the catalogue the table was made from, in one line.
+// Source returns the edition of the catalogue that the table was made from, in one line.
 func Source() string {
 	c := catalogue()
 	return fmt.Sprintf("CWE %s of %s (npm %s, sha256 %s)", c.version, c.date, c.pkg, c.sha256)
 }
 
-// Version is the edition's number and date, like "4.15 (2024-07-16)".
+// Version returns the edition's number and date, like "4.15 (2024-07-16)".
 func Version() string { return catalogue().version + " (" + catalogue().date + ")" }
 
-// Lookup finds an entry by its number, of whatever kind.
+// Lookup returns the entry of a number, of any kind, and whether there is one.
 func Lookup(n int) (Entry, bool) {
 	table := catalogue().entries
 	if n < 0 || n >= len(table) {
@@ -108,24 +110,23 @@ func Lookup(n int) (Entry, bool) {
 	return table[n], table[n].Kind != ""
 }
 
-// Known reports whether the catalogue lists n, be it weakness, category, view or
-// a deprecated number.
+// Known reports whether the catalogue lists n as a weakness, category, view or deprecated
+// number.
 func Known(n int) bool {
 	_, ok := Lookup(n)
 	return ok
 }
 
-// Name gives MITRE's name for n, and "" for a number that the catalogue does not
-// list.
+// Name returns MITRE's name for n, "" if the catalogue does not list n.
 func Name(n int) string {
 	e, _ := Lookup(n)
 	return e.Name
 }
 
-// A Relation says how one number stands to another.
+// A Relation is the relation of one number to another.
 type Relation string
 
-// The relations. Two steps, siblings included, are [Unrelated].
+// The relations. Two steps apart, including siblings, is [Unrelated].
 const (
 	Unrelated Relation = ""
 	Same      Relation = "same"
@@ -133,8 +134,8 @@ const (
 	ChildOf   Relation = "child of"  // a is a child of b
 )
 
-// Relate says how a stands to b. A number is Same as itself even when the
-// catalogue does not list it.
+// Relate returns the relation of a to b. A number is [Same] as itself even if the catalogue
+// does not list it.
 func Relate(a, b int) Relation {
 	if a == b {
 		return Same
@@ -148,10 +149,10 @@ func Relate(a, b int) Relation {
 	return Unrelated
 }
 
-// Related reports whether a is b, or one step from it: its parent or its child.
+// Related reports whether a is b, its parent or its child.
 func Related(a, b int) bool { return Relate(a, b) != Unrelated }
 
-// Neighbours gives n itself, its parents and its children, each once, ascending.
+// Neighbours returns n, its parents and its children, each once, ascending.
 func Neighbours(n int) []int {
 	e, _ := Lookup(n)
 	ns := slices.Concat([]int{n}, e.Parents, e.Children)

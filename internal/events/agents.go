@@ -16,6 +16,7 @@ import (
 
 // Each agent's stream has members of its own: what follows reads one event of each.
 
+// claude reads an event of Claude Code or Qwen Code.
 func (r *reader) claude(kind string, e gjson.Result) {
 	switch kind {
 	case "system":
@@ -31,6 +32,7 @@ func (r *reader) claude(kind string, e gjson.Result) {
 	}
 }
 
+// claudeSystem reads a system event: the model, the known commands, retries and fallbacks.
 func (r *reader) claudeSystem(e gjson.Result) {
 	o, subtype := &r.outcome, e.Get("subtype").Str
 	switch subtype {
@@ -55,7 +57,7 @@ func (r *reader) claudeSystem(e gjson.Result) {
 	}
 }
 
-// reasons returns "(category: explanation)" of those that are stated.
+// reasons returns "(category: explanation)" from the texts that are not empty; "" if all are.
 func reasons(stated ...string) string {
 	stated = slices.DeleteFunc(stated, func(s string) bool { return s == "" })
 	if len(stated) == 0 {
@@ -64,8 +66,8 @@ func reasons(stated ...string) string {
 	return "(" + strings.Join(stated, ": ") + ")"
 }
 
-// claudeServed reads which model wrote a message: claude's result names the model that was
-// asked, and so do all of qwen's messages. A message of claude's own is <synthetic>.
+// claudeServed notes the model that wrote a message. Claude's result and all of Qwen's messages
+// name the model that was asked instead. Claude's own messages are <synthetic>.
 func (r *reader) claudeServed(m gjson.Result) {
 	o := &r.outcome
 	if model := m.Get("model").Str; model != "<synthetic>" && !r.qwen {
@@ -82,8 +84,8 @@ func (r *reader) claudeServed(m gjson.Result) {
 	}
 }
 
-// claudeUsage reads the tokens of a message, or of a result. claude counts cached tokens beside
-// the others; qwen, which states the total, counts them among the others.
+// claudeUsage returns the tokens of a message or result. Claude counts cached tokens apart;
+// Qwen, which states the total, includes them.
 func claudeUsage(e gjson.Result) audit.Usage {
 	u := audit.Usage{TokensIn: tokens(e, "usage.input_tokens"), TokensOut: tokens(e, "usage.output_tokens")}
 	if !e.Get("usage.total_tokens").Exists() {
@@ -92,9 +94,8 @@ func claudeUsage(e gjson.Result) audit.Usage {
 	return u
 }
 
-// claudeMessage reads a message, or a part of it: each block comes as an event of its
-// own, and the last one tells what the message used. The sum of them is what a run used
-// that ended before its result said it.
+// claudeMessage reads a message or a part of it. Each block is an event of its own, and the
+// last one states the usage. Their sum is the usage of a run that ended before its result.
 func (r *reader) claudeMessage(kind string, m gjson.Result) {
 	blocks := list(m.Get("content"))
 	for _, b := range blocks {
@@ -128,6 +129,7 @@ func (r *reader) claudeMessage(kind string, m gjson.Result) {
 	}
 }
 
+// claudeResult reads the final event.
 func (r *reader) claudeResult(e gjson.Result) {
 	r.answered = true
 	o, subtype, models := &r.outcome, e.Get("subtype").Str, e.Get("modelUsage")
@@ -162,13 +164,14 @@ func (r *reader) claudeResult(e gjson.Result) {
 	total.USD, total.Priced = max(cost.Num, 0), cost.Type == gjson.Number && cost.Num >= 0
 }
 
+// codex reads an event of Codex.
 func (r *reader) codex(kind string, e gjson.Result) {
 	total := &r.outcome.Usage
 	switch kind {
 	case "item.completed":
 		r.codexItem(object(e, "item"))
 	case "turn.completed":
-		r.outcome.Failed = "" // a connection that broke and came back is told as an error too
+		r.outcome.Failed = "" // a connection that broke and was restored is an error event too
 		if !r.answered {
 			r.outcome.Refused = "codex ended its turn without a message, as it does where the model refuses"
 		}
@@ -183,9 +186,10 @@ func (r *reader) codex(kind string, e gjson.Result) {
 	}
 }
 
-// reroute is how codex says that its server named another model in a header.
+// reroute matches Codex's message that the server's header named another model.
 var reroute = regexp.MustCompile(`^model rerouted: (\S+) -> (\S+)`)
 
+// codexItem reads a completed item of Codex.
 func (r *reader) codexItem(x gjson.Result) {
 	kind, id, failed := x.Get("type").Str, x.Get("id").Str, x.Get("status").Str == "failed"
 	switch kind {
@@ -221,8 +225,8 @@ func (r *reader) codexItem(x gjson.Result) {
 	}
 }
 
-// gemini reads its one object, or an event of its stream. What it says there after it
-// used a tool, and to the end, is its answer.
+// gemini reads Gemini's single object, or an event of its stream. Its text after the last tool
+// call is the answer.
 func (r *reader) gemini(kind string, e gjson.Result) {
 	total, failure := &r.outcome.Usage, e.Get("error").Raw
 	if failure == "null" {
@@ -275,8 +279,8 @@ func (r *reader) gemini(kind string, e gjson.Result) {
 	}
 }
 
-// geminiServed reads which models answered. gemini asks small models on the side, so a model
-// that wrote less than a tenth has not answered.
+// geminiServed notes the models that answered. Gemini uses small models on the side, so a model
+// that wrote less than a tenth of the tokens is ignored.
 func (r *reader) geminiServed(models gjson.Result, written string) {
 	all := int64(0)
 	for _, m := range models.Map() {
@@ -289,6 +293,7 @@ func (r *reader) geminiServed(models gjson.Result, written string) {
 	}
 }
 
+// opencode reads an event of opencode.
 func (r *reader) opencode(kind string, e gjson.Result) {
 	if kind == "error" {
 		r.outcome.fails("error " + why(e, "error"))
@@ -323,7 +328,7 @@ func (r *reader) opencode(kind string, e gjson.Result) {
 	}
 }
 
-// opencodeStep counts what a step used. It says a cost of 0 for a model whose price it
+// opencodeStep adds the usage of a step. opencode states a cost of 0 for a model whose price it
 // does not know.
 func (r *reader) opencodeStep(t *Turn, p gjson.Result) {
 	if !p.Get("tokens").IsObject() {
@@ -344,8 +349,8 @@ func (r *reader) opencodeStep(t *Turn, p gjson.Result) {
 	r.outcome.Usage.Turns++
 }
 
-// copilot reads an event, or the usage file that a section's command line prints after them:
-// the events name neither tokens nor who answered.
+// copilot reads an event of Copilot, or the usage file that the section's command line prints
+// after the events, because events name neither tokens nor the model that answered.
 func (r *reader) copilot(kind string, e gjson.Result) {
 	d, o := object(e, "data"), &r.outcome
 	switch kind {
@@ -380,8 +385,8 @@ func (r *reader) copilot(kind string, e gjson.Result) {
 	}
 }
 
-// kimi reads a chat message, which is a turn of its own. kimi names neither the model nor what
-// it used; its answer is the last message without calls.
+// kimi reads a chat message of Kimi, which is a turn of its own. Kimi states neither model nor
+// usage. Its answer is the last message without tool calls.
 func (r *reader) kimi(m gjson.Result) {
 	switch m.Get("role").Str {
 	case "assistant":
@@ -400,8 +405,8 @@ func (r *reader) kimi(m gjson.Result) {
 	}
 }
 
-// model reads the events of internal/auditor's own loop, which numbers turns as they
-// end: what went wrong before the first, or between two, is the next one's.
+// model reads an event of internal/auditor's agent loop. The loop numbers turns when they end,
+// so a note before that belongs to the next turn.
 func (r *reader) model(kind string, e gjson.Result) {
 	turn := tokens(e, "turn")
 	switch kind {

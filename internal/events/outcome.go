@@ -10,7 +10,7 @@ import (
 	"assay/audit"
 )
 
-// An Outcome is what became of an agent's run, by its own events.
+// An Outcome is the result of an agent's run according to its own events.
 type Outcome struct {
 	Report  string   // the agent's last answer
 	Asked   string   // the model that the agent asked; empty where it does not say
@@ -26,13 +26,13 @@ type Outcome struct {
 	Usage audit.Usage
 }
 
-// Model returns the models that answered, joined by a comma, and the one that was asked where
-// the agent does not say who answered.
+// Model returns the models that answered, joined by a comma, or the model that was asked if the
+// events do not say who answered.
 func (o *Outcome) Model() string { return cmp.Or(strings.Join(o.Served, ", "), o.Asked) }
 
-// Unmeasured returns why the run says nothing about the model that was asked: another one
-// answered, it refused, or nothing was asked. It returns "" where none of that is known. The
-// caller may know which model was asked better than the agent, and by which aliases.
+// Unmeasured returns why the run does not measure the model that was asked: another model
+// answered, the model refused, or no request was made. It returns "" if none of that is known.
+// asked and aliases take precedence over the model in the events.
 func (o *Outcome) Unmeasured(asked string, aliases []string) string {
 	if asked = cmp.Or(asked, o.Asked); o.Swapped {
 		asked = o.Asked
@@ -49,8 +49,8 @@ func (o *Outcome) Unmeasured(asked string, aliases []string) string {
 	return ""
 }
 
-// UnknownCommand returns the first word of a prompt such as "/plug:audit ." where claude does
-// not know it as a command or skill: it is sent to the model as plain text then.
+// UnknownCommand returns the first word of a prompt such as "/plug:audit ." if claude does not
+// know it as a command or skill: claude then sends it to the model as plain text.
 func (o *Outcome) UnknownCommand(prompt string) string {
 	command := slashCommand.FindString(prompt)
 	if command == "" || o.Skills == nil || slices.Contains(o.Skills, command[1:]) {
@@ -61,7 +61,7 @@ func (o *Outcome) UnknownCommand(prompt string) string {
 
 var slashCommand = regexp.MustCompile(`^/[A-Za-z][\w:.-]*`)
 
-// refusals are the words by which providers refuse a request for what it is about, as agents
+// refusals matches the words by which providers refuse a request for its content, as agents
 // quote them.
 var refusals = regexp.MustCompile(`(?i)flagged for possible|cyber_policy|safeguards (?:flagged|stopped)|` +
 	`content[ _-]?(?:policy|filter)|blocked by .{0,40}filter|violat\w+ .{0,40}usage policy`)
@@ -73,7 +73,7 @@ func (o *Outcome) serves(model string) {
 	}
 }
 
-// fails notes why the run failed, and whether that is the model's refusal.
+// fails notes why the run failed, and whether that is a refusal of the model.
 func (o *Outcome) fails(why string) {
 	if o.Failed = strings.TrimSpace(why); o.Refused == "" && refusals.MatchString(why) {
 		o.Refused = audit.OneLine(o.Failed, 300)

@@ -17,10 +17,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Read returns the outcome of a run by what the agent printed. It returns false for output that
-// is no known agent's, a report in JSON among it, and for output that does not begin with JSON:
-// a text report may quote such lines. An agent whose events came and whose answer did not was
-// cut off: its report is empty.
+// Read returns the outcome of a run by the agent's output. It returns false for output of no
+// known agent, including a report in JSON, and for output that does not begin with JSON,
+// because a text report may quote events. If the events have no answer, the agent was stopped:
+// its report is empty.
 func Read(out []byte) (Outcome, bool) {
 	if text := bytes.TrimSpace(out); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return Outcome{}, false
@@ -40,13 +40,12 @@ func Read(out []byte) (Outcome, bool) {
 	return *o, true
 }
 
-// Turns returns the turns of a run by its events, nil where they are no agent's that we
-// know. Lines that are no event are passed over, the mark of a cut among them. began and
-// ended say when the run did: they bound the turns' times.
+// Turns returns the turns of a run by its events; nil for events of no known agent. Lines that
+// are no events are skipped. began and ended are the times of the run and bound those of the
+// turns.
 //
-// codex and gemini name no turns: a turn of theirs ends where the model speaks after
-// a tool was used. claude tells the time of its tools' answers alone: a turn of it
-// goes on until the next one.
+// codex and gemini do not mark turns: one ends where the model speaks after a tool was used.
+// claude states only the times of tool results, so a turn lasts until the next one begins.
 func Turns(events []byte, began, ended time.Time) []Turn {
 	r := read(events)
 	for i := len(r.turns) - 1; i >= 0 && r.timed; i-- {
@@ -59,27 +58,27 @@ func Turns(events []byte, began, ended time.Time) []Turn {
 	return r.turns
 }
 
-// ours is the agent of internal/auditor's own loop, which wraps no answer.
+// ours is the name of the agent loop of internal/auditor, whose events wrap no answer.
 const ours = "assay"
 
-// A reader puts a run together from its events.
+// A reader assembles a run from its events.
 type reader struct {
-	agent    string // whose events they are; empty until one of them tells
+	agent    string // that wrote the events; empty until it is known
 	outcome  Outcome
 	answered bool   // its answer has come, or why there is none
 	qwen     bool   // claude's events are qwen's
 	said     string // of opencode: the message whose text is in the report
 
 	turns []Turn
-	began []time.Time // of each turn; zero before an event told a time
-	last  time.Time   // that an event told
-	timed bool        // some event told one
+	began []time.Time // of each turn; zero before the first event with a time
+	last  time.Time   // time of an event
+	timed bool        // whether any event had a time
 	id    string      // of the message that the last turn is
 	calls map[string]callAt
 }
 
-// read reads events: one object, an array of them (claude's), or one a line. Whose they
-// are may be told by a later one than the first.
+// read reads events: one object, an array of them (claude's), or one a line. The agent may be
+// recognized by a later event than the first.
 func read(out []byte) *reader {
 	r := &reader{calls: map[string]callAt{}}
 	events := eventsOf(out)
@@ -141,8 +140,7 @@ func (r *reader) event(e gjson.Result) {
 	}
 }
 
-// agentOf tells an agent by an event that none but it begins with; "" for another. What
-// a tool reports in JSON of its own must not be taken for an answer.
+// agentOf returns the agent by an event that only this agent writes; "" for any other event.
 func agentOf(e gjson.Result) string {
 	kind := e.Get("type").Str
 	there := func(path string) bool { return e.Get(path).Type != gjson.Null }
@@ -166,12 +164,13 @@ func agentOf(e gjson.Result) string {
 	return ""
 }
 
-// Bounds of figures that can be: nobody earns by an audit.
+// Bounds of plausible figures.
 const (
 	maxTokens = 1e15
 	maxUSD    = 1e9
 )
 
+// tokens returns the sum of the numbers at the paths, each within bounds.
 func tokens(e gjson.Result, paths ...string) (n int64) {
 	for _, p := range paths {
 		n += int64(min(max(e.Get(p).Num, 0), maxTokens))
@@ -179,7 +178,7 @@ func tokens(e gjson.Result, paths ...string) (n int64) {
 	return n
 }
 
-// words gives a text, or that of a list of blocks with text in them.
+// words returns a text, or the texts of a list of blocks.
 func words(e gjson.Result) string {
 	said := e.Str
 	for _, block := range list(e) {
@@ -188,8 +187,8 @@ func words(e gjson.Result) string {
 	return said
 }
 
-// object gives the object at a path, and one without members for another value: gjson
-// would look for members in a text, too.
+// object returns the object at a path. Other values yield an object without members, because
+// gjson would search for members in a text.
 func object(e gjson.Result, path string) gjson.Result {
 	if e = e.Get(path); e.IsObject() {
 		return e
@@ -197,7 +196,7 @@ func object(e gjson.Result, path string) gjson.Result {
 	return gjson.Result{}
 }
 
-// list gives the objects of a list; nil for another value.
+// list returns the objects of a list; nil for another value.
 func list(e gjson.Result) []gjson.Result {
 	if !e.IsArray() {
 		return nil
@@ -205,12 +204,12 @@ func list(e gjson.Result) []gjson.Result {
 	return slices.DeleteFunc(e.Array(), func(e gjson.Result) bool { return !e.IsObject() })
 }
 
+// names returns the keys of a table, sorted.
 func names(table gjson.Result) string {
 	return strings.Join(slices.Sorted(maps.Keys(table.Map())), ", ")
 }
 
-// why gives the words of an error at the first of the paths that leads to one,
-// whatever it is wrapped in.
+// why returns the message of an error at the first path that has one, however it is wrapped.
 func why(e gjson.Result, paths ...string) string {
 	for _, p := range paths {
 		at := e.Get(p)

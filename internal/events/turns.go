@@ -12,15 +12,15 @@ import (
 	"assay/audit"
 )
 
-// A Turn is one round of an agent with its model: what the model said, and what the
-// agent did for it.
+// A Turn is one round of an agent with its model: what the model wrote, and the tool calls that
+// followed.
 type Turn struct {
 	Thought string      // reasoning, as far as the stream shows it
-	Said    string      // to whoever asked
+	Said    string      // text to the user
 	Calls   []Call      // of tools, in order
-	Notes   []string    // what else the stream tells: a broken connection, a refused request, room made in its context
-	Usage   audit.Usage // zero where the stream tells it for the whole run alone, which is Envelope.Usage; Turns is 0
-	Seconds float64     // wall time, its tools' included where the stream does not tell them apart; 0 where it holds no times
+	Notes   []string    // other events: a broken connection, a refused request, a compacted context
+	Usage   audit.Usage // zero if the stream states only the whole run's; its Turns is 0
+	Seconds float64     // wall time, with that of its tools if the stream does not separate them; 0 without times
 }
 
 // A Call is one use of a tool.
@@ -32,13 +32,13 @@ type Call struct {
 	Failed string // why the tool failed, in its words; empty when it did not, and for a command that ended with status 1 and no word, as a search does that found nothing
 }
 
-// maxCallText is how much of what a tool was given and gave back a call holds, in
-// bytes.
+// maxCallText is the number of bytes of a tool's input and output that a Call keeps.
 const maxCallText = 4000
 
+// A callAt is the position of a call.
 type callAt struct{ turn, call int }
 
-// turn gives the turn of a message; a new one for an ID that is not the last one's.
+// turn returns the turn with this ID: the last one, or a new one.
 func (r *reader) turn(id string) *Turn {
 	if len(r.turns) == 0 || id != r.id {
 		r.turns, r.began, r.id = append(r.turns, Turn{}), append(r.began, r.last), id
@@ -46,11 +46,10 @@ func (r *reader) turn(id string) *Turn {
 	return &r.turns[len(r.turns)-1]
 }
 
-// current gives the last turn, for what has no message of its own.
+// current returns the last turn.
 func (r *reader) current() *Turn { return r.turn(r.id) }
 
-// next gives the last turn, or a new one where that has used a tool already: what
-// comes now was said after the tool's answer.
+// next returns the last turn, or a new one if the last has used a tool already.
 func (r *reader) next() *Turn {
 	if n := len(r.turns); n > 0 && len(r.turns[n-1].Calls) > 0 {
 		return r.turn(fmt.Sprint("after turn ", n))
@@ -58,12 +57,13 @@ func (r *reader) next() *Turn {
 	return r.current()
 }
 
+// note adds a note to the last turn.
 func (r *reader) note(text string) {
 	t := r.current()
 	t.Notes = append(t.Notes, text)
 }
 
-// call adds a use of a tool to the last turn, in words that say what it was asked for.
+// call adds a tool call to the last turn, with the arguments that say what it is about.
 func (r *reader) call(id, tool string, args gjson.Result) *Call {
 	t := r.current()
 	r.calls[id] = callAt{len(r.turns) - 1, len(t.Calls)}
@@ -82,8 +82,7 @@ func (r *reader) call(id, tool string, args gjson.Result) *Call {
 	return &t.Calls[len(t.Calls)-1]
 }
 
-// answer keeps what a tool gave back; failed says that it has no better words for why
-// it failed.
+// answer stores the tool's output; failed means that the output is the reason for a failure.
 func (c *Call) answer(output string, failed bool) {
 	c.Output = clip(output)
 	if failed {
@@ -91,7 +90,7 @@ func (c *Call) answer(output string, failed bool) {
 	}
 }
 
-// result finds the call of this ID; one that nobody keeps where there is none.
+// result returns the call with this ID; a discarded one if there is none.
 func (r *reader) result(id string) *Call {
 	at, ok := r.calls[id]
 	if !ok {
@@ -100,7 +99,7 @@ func (r *reader) result(id string) *Call {
 	return &r.turns[at.turn].Calls[at.call]
 }
 
-// at keeps the time of an event: an instant, or milliseconds since 1970.
+// at stores the time of an event: RFC 3339, or milliseconds since 1970.
 func (r *reader) at(e gjson.Result) {
 	if t, err := time.Parse(time.RFC3339Nano, e.Str); err == nil {
 		r.last, r.timed = t, true
@@ -117,7 +116,7 @@ var argumentsOf = map[string][]string{
 	"write":  {"file_path", "filePath", "path"},
 }
 
-// kinds are the tools of the agents, in lower case without separators, by kind.
+// kinds maps the tools of agents, in lower case without separators, to kinds of calls.
 var kinds = map[string]string{
 	"read": "read", "readfile": "read", "readmanyfiles": "read", "view": "read", "list": "read", "ls": "read", "listdirectory": "read", "notebookread": "read",
 	"grep": "search", "glob": "search", "search": "search", "grepsearch": "search", "searchfilecontent": "search", "rg": "search",
@@ -125,10 +124,12 @@ var kinds = map[string]string{
 	"write": "write", "edit": "write", "multiedit": "write", "writefile": "write", "replace": "write", "patch": "write", "applypatch": "write", "create": "write", "strreplace": "write", "filechange": "write",
 }
 
+// kindOf returns the kind of a tool.
 func kindOf(tool string) string {
 	return cmp.Or(kinds[strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(tool))], "other")
 }
 
+// clip returns the first bytes of s as valid UTF-8.
 func clip(s string) string {
 	return strings.ToValidUTF8(string(audit.Clip([]byte(s), maxCallText)), "")
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Loopback is a PostgreSQL that listens on 127.0.0.1 and asks for passwords:
-// applications of any language and driver can be given a URL of it. It hands out
-// databases, each with a role that owns it and can do nothing else.
+// A Loopback is a PostgreSQL server on 127.0.0.1 with passwords, which applications of any
+// language and driver can connect to. Each of its databases has a role of its own with no other
+// rights.
 type Loopback struct {
 	server *Server
 	port   int
@@ -22,8 +22,8 @@ type Loopback struct {
 	made   int
 }
 
-// StartLoopback makes a cluster, in memory where there is room, and runs it until
-// Stop. Without server binaries the error is ErrMissing.
+// StartLoopback creates a cluster, in memory if there is room, and runs it until Stop. It
+// returns ErrMissing if there are no server binaries.
 func StartLoopback(ctx context.Context) (*Loopback, error) {
 	port, err := freePort()
 	if err != nil {
@@ -41,6 +41,7 @@ func StartLoopback(ctx context.Context) (*Loopback, error) {
 	return &Loopback{server: s, port: port, admin: admin}, nil
 }
 
+// freePort returns a free port of 127.0.0.1.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,9 +50,9 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// Database makes an empty database with a role of its own and gives its URL, of
-// the form postgres://ROLE:PASSWORD@127.0.0.1:PORT/NAME?sslmode=disable. drop
-// removes both, whoever is connected.
+// Database creates an empty database with a role of its own and returns its URL, of the form
+// postgres://ROLE:PASSWORD@127.0.0.1:PORT/NAME?sslmode=disable. drop drops both, even if
+// sessions are open.
 func (l *Loopback) Database(ctx context.Context) (dsn string, drop func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,6 +72,7 @@ func (l *Loopback) Database(ctx context.Context) (dsn string, drop func(), err e
 	return u.String(), func() { l.drop(name) }, nil
 }
 
+// drop drops a database and its role.
 func (l *Loopback) drop(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,11 +81,11 @@ func (l *Loopback) drop(name string) {
 	}
 }
 
-// Bin gives the folder of PostgreSQL's own programs. Debian's psql in /usr/bin is
-// a slow wrapper around them.
+// Bin returns the folder of PostgreSQL's own programs. Debian's psql in /usr/bin is a slow
+// wrapper around them.
 func (l *Loopback) Bin() string { return l.server.bin }
 
-// Stop ends the server and removes its folder.
+// Stop stops the server and removes its folder.
 func (l *Loopback) Stop() {
 	_ = l.admin.Close(context.Background())
 	l.server.Stop()

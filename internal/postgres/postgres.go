@@ -1,5 +1,5 @@
-// Package postgres starts a PostgreSQL of one's own: Debian's binaries,
-// a temporary folder, a private socket, no network, an unprivileged user.
+// Package postgres starts private PostgreSQL servers from Debian's binaries: in a temporary
+// folder, with a private socket, without network, as an unprivileged user.
 package postgres
 
 import (
@@ -20,17 +20,16 @@ import (
 	"assay/internal/box"
 )
 
-// Role is the database role that the URL of Start logs in as. It owns the
-// database of the same name, may create databases and is no superuser: what it
-// runs can neither start programs nor read the server's files.
+// Role is the role that the URL of [Start] logs in as. It owns the database of the same name
+// and may create databases. It is no superuser, so it can neither start programs nor read the
+// server's files.
 const Role = "assay"
 
-// ErrMissing means that this machine has no PostgreSQL server binaries.
+// ErrMissing means that PostgreSQL's server binaries are not installed.
 var ErrMissing = errors.New("no PostgreSQL server found under /usr/lib/postgresql or in PATH: install Debian's package postgresql")
 
-// BinDir gives the folder that holds initdb and postgres: the newest under
-// /usr/lib/postgresql, else the one in PATH. It gives ErrMissing where there is
-// none.
+// BinDir returns the folder that holds initdb and postgres: the newest under
+// /usr/lib/postgresql, else the one in PATH. It returns ErrMissing if there is none.
 func BinDir() (string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(found) > 0 {
@@ -48,10 +47,10 @@ func BinDir() (string, error) {
 	return "", ErrMissing
 }
 
-// Start makes a cluster in a new folder, in memory where there is room, and runs it until
-// stop is called. The URL logs in as Role; its query names the socket's folder, so pgx and
-// psql take it as it is. stop ends the server at once and removes the folder; it may be
-// called more than once. Without server binaries the error is ErrMissing.
+// Start creates a cluster in a new folder, in memory if there is room, and runs it until stop
+// is called. The URL logs in as Role; its query names the socket's folder, which pgx and psql
+// understand. stop stops the server at once and removes the folder; it may be called
+// repeatedly. Start returns ErrMissing if there are no server binaries.
 func Start() (dsn string, stop func(), err error) {
 	s, err := StartServer("")
 	if err != nil {
@@ -71,8 +70,8 @@ type Server struct {
 	remove          func() error // sock
 }
 
-// StartServer is Start for those who want to restart it, or to have it in a dir of theirs
-// (as root, the server is another user's, who must be able to reach it); "" is none.
+// StartServer starts a server that can be restarted, in a folder below dir, "" for a temporary
+// one. If the caller is root, the server runs as another user, who must be able to reach dir.
 func StartServer(dir string) (*Server, error) {
 	s, err := start(dir, 0)
 	if err != nil {
@@ -85,21 +84,20 @@ func StartServer(dir string) (*Server, error) {
 	return s, nil
 }
 
-// Restart ends the server at once, as a crash would, and starts it again on the
-// same data.
+// Restart stops the server at once, as a crash would, and starts it again on the same data.
 func (s *Server) Restart() error {
 	s.end()
 	return s.run()
 }
 
-// Stop is the stop of Start.
+// Stop stops the server at once and removes its folder. It may be called repeatedly.
 func (s *Server) Stop() {
 	s.end()
 	_ = s.remove()
 }
 
-// start makes a cluster and runs it. One with a port listens on 127.0.0.1 too, where it
-// asks for passwords, and takes nobody but postgres at its socket.
+// start creates a cluster and runs it. With a port it listens on 127.0.0.1 too, where it asks
+// for passwords, and only postgres may log in at its socket.
 func start(dir string, port int) (*Server, error) {
 	bin, err := BinDir()
 	if err != nil {
@@ -125,20 +123,21 @@ func start(dir string, port int) (*Server, error) {
 	return s, nil
 }
 
-// socketPort is the number that a socket has in its name where there is no port.
+// socketPort is the port in the name of the socket of a server without a port.
 const socketPort = 5432
 
-// dsn gives the URL by which a role logs in to the database of its name.
+// dsn returns the URL by which a role logs in to the database of its name.
 func (s *Server) dsn(role string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + role,
 		RawQuery: url.Values{"host": {s.sock}, "port": {fmt.Sprint(cmp.Or(s.port, socketPort))}, "sslmode": {"disable"}}.Encode()}
 	return u.String()
 }
 
-// An owner is the user that the server runs as when we are root, which
-// PostgreSQL refuses.
+// An owner is the user that the server runs as if we are root, because PostgreSQL refuses to
+// run as root.
 type owner struct{ uid, gid int }
 
+// unprivileged returns the owner of a new cluster; nil if we are not root.
 func unprivileged() (*owner, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -157,6 +156,7 @@ func unprivileged() (*owner, error) {
 	return nil, errors.New("running as root, and neither user postgres nor nobody exists to run PostgreSQL as")
 }
 
+// command returns a command of PostgreSQL's programs, run as the owner.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Env = []string{"LC_ALL=C.UTF-8", "PATH=" + s.bin + ":/usr/bin:/bin", "TZ=UTC", "HOME=" + s.data}
@@ -165,6 +165,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// init creates the cluster.
 func (s *Server) init() error {
 	if err := os.Mkdir(s.data, 0o700); err != nil {
 		return err
@@ -199,7 +200,7 @@ func (s *Server) init() error {
 	return os.WriteFile(filepath.Join(s.data, "postgresql.auto.conf"), []byte(conf), 0o600)
 }
 
-// run starts the server and waits until it takes connections.
+// run starts the server and waits until it accepts connections.
 func (s *Server) run() error {
 	s.end = func() {}
 	cmd := s.command("postgres", "-D", s.data)
@@ -257,6 +258,7 @@ func (s *Server) run() error {
 	}
 }
 
+// createRole creates Role and its database.
 func (s *Server) createRole() error {
 	cmd := s.command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", s.dsn("postgres"),
 		"-c", "CREATE ROLE "+Role+" LOGIN CREATEDB", "-c", "CREATE DATABASE "+Role+" OWNER "+Role)

@@ -2,11 +2,11 @@ package postgres
 
 import "syscall"
 
-// quit asks postgres for its immediate shutdown.
+// quit is the signal for PostgreSQL's immediate shutdown.
 const quit = syscall.SIGQUIT
 
-// attributes makes the child run as o, in a process group of its own (Ctrl-C
-// reaches us, who then stop it), and end when we end, however that happens.
+// attributes makes the child run as o, in a process group of its own (so that Ctrl-C does not
+// reach it), and end when we end, even if we are killed.
 func attributes(o *owner) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: quit}
 	if o != nil {
@@ -15,9 +15,8 @@ func attributes(o *owner) *syscall.SysProcAttr {
 	return a
 }
 
-// memory gives the folder for a cluster: where files do not reach a disk, and a
-// database is made in a fifth of the time, if a cluster has room there and we may
-// write there; else "", which is the folder for temporary files.
+// memory returns the folder for a cluster: /dev/shm, where creating a database takes a fifth of
+// the time, if it is writable and has room; else "", which stands for the temporary folder.
 func memory() string {
 	const folder, room, write = "/dev/shm", 2 << 30, 2
 	var at syscall.Statfs_t

@@ -4,10 +4,11 @@ package postgres
 
 import "syscall"
 
+// quit is the signal for PostgreSQL's fast shutdown.
 const quit = syscall.SIGTERM
 
-// attributes leaves the child as it is: ending with us is a Linux feature.
+// attributes does nothing: ending the child with us is a feature of Linux.
 func attributes(*owner) *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
-// memory gives the folder for a cluster: "" is that for temporary files.
+// memory returns "", which stands for the temporary folder.
 func memory() string { return "" }

@@ -30,12 +30,11 @@ type Sealed struct {
 	used    map[audit.Rename]bool
 }
 
-// Export writes the sealed export of the clone into dir, which must be empty or
-// absent. Answers are emptied in place, names are changed by the project's
-// table, and every line keeps its number. Files and folders come out read-only.
-// A row of the project's tables that finds nothing is an error: a mistyped
-// pattern would leave the answers where they are. So is an entry or a decoy of whose
-// lines nothing is left. After an error nothing is left.
+// Export writes the sealed export of the clone into dir, which must be empty or absent. Answers
+// are blanked in place, names are replaced by the project's table, and every line keeps its
+// number. Files and folders are read-only. It is an error if a row of the project's tables has
+// no effect, because a mistyped pattern would leave answers in the export, or if an entry or
+// decoy is blanked completely. After an error dir is removed.
 func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 	bs, err := c.blobs(ctx)
 	if err != nil {
@@ -81,8 +80,7 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 	return s, ReadOnly(s.Dir)
 }
 
-// lost gives the entries and decoys of the key of whose lines in the source the export
-// leaves nothing: what is blanked or replaced must never be the flaw itself.
+// lost returns an error for each entry and decoy of which the export has no line.
 func (s *Sealed) lost(root *os.Root, p *audit.Project, source map[string][]byte) []error {
 	var errs []error
 	blank := func(content []byte, lines audit.Range) bool {
@@ -103,7 +101,8 @@ func (s *Sealed) lost(root *os.Root, p *audit.Project, source map[string][]byte)
 	return errs
 }
 
-// OpenEmpty opens a folder, which must be empty or absent, for what is written there.
+// OpenEmpty opens a folder for writing. The folder must be empty or absent; what names its
+// purpose in the error.
 func OpenEmpty(dir, what string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -118,6 +117,7 @@ func OpenEmpty(dir, what string) (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
+// write blanks, renames and writes one file.
 func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*blanker) error {
 	blanked := false
 	for _, b := range blankers {
@@ -155,14 +155,14 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 	return root.WriteFile(to, content, 0o444)
 }
 
-// manifests name packages of others, whose names are no hint and must stay, or
-// the project does not build and tools that load it see nothing.
+// manifests are files that name external packages. Renaming would break the build, and these
+// names reveal nothing.
 var manifests = map[string]bool{"go.mod": true, "go.sum": true, "package.json": true, "package-lock.json": true,
 	"yarn.lock": true, "pom.xml": true, "requirements.txt": true, "Pipfile": true, "Pipfile.lock": true,
 	"poetry.lock": true, "composer.json": true, "composer.lock": true}
 
-// ReadOnly takes the right to write from an export's folders. An auditor that runs as
-// root writes all the same: internal/box mounts it read-only where it can.
+// ReadOnly removes write permission from the folders of an export. An auditor that runs as root
+// can still write; internal/box mounts the export read-only where it can.
 func ReadOnly(dir string) error {
 	return filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
@@ -172,6 +172,7 @@ func ReadOnly(dir string) error {
 	})
 }
 
+// A blanker applies one row of the table of blanks.
 type blanker struct {
 	audit.Blank
 	pattern *regexp.Regexp
@@ -179,7 +180,7 @@ type blanker struct {
 	cut     bool // whether anything was emptied
 }
 
-// compile takes blanks whose patterns audit/fixture has checked.
+// compile returns the blankers. Package fixture has checked their patterns.
 func compile(blanks []audit.Blank) (bs []*blanker) {
 	for _, b := range blanks {
 		bl := &blanker{Blank: b}
@@ -191,8 +192,8 @@ func compile(blanks []audit.Blank) (bs []*blanker) {
 	return bs
 }
 
-// apply gives the content with the named lines or matches emptied and as many
-// lines as before.
+// apply returns the content with the selected lines or matches blanked and the number of lines
+// unchanged.
 func (b *blanker) apply(content []byte) []byte {
 	if b.pattern == nil && len(b.Lines) == 0 {
 		b.cut = true
@@ -219,7 +220,7 @@ func (b *blanker) apply(content []byte) []byte {
 	return bytes.Join(lines, nil)
 }
 
-// acrossLines replaces matches that may cross lines, whose ends it keeps.
+// acrossLines replaces matches that may span lines and keeps their line ends.
 func (b *blanker) acrossLines(content []byte) []byte {
 	var out []byte
 	at := 0
@@ -235,32 +236,32 @@ func (b *blanker) acrossLines(content []byte) []byte {
 	return append(out, content[at:]...)
 }
 
+// unused returns an error for each blank and rename without effect.
 func (s *Sealed) unused(blankers []*blanker) error {
 	for _, b := range blankers {
 		switch {
 		case !b.used:
-			return fmt.Errorf("%s: %q matches no file: the answers that it means stay in the export", b.Pos, b.Glob)
+			return fmt.Errorf("%s: %q matches no file: its answers stay in the export", b.Pos, b.Glob)
 		case !b.cut:
-			return fmt.Errorf("%s: nothing in %q is emptied by this row: the answers that it means stay in the export", b.Pos, b.Glob)
+			return fmt.Errorf("%s: nothing in %q is emptied by this row: its answers stay in the export", b.Pos, b.Glob)
 		}
 	}
 	var errs []error
 	for _, r := range s.Names {
 		if !s.used[r] {
-			errs = append(errs, fmt.Errorf("%s: the name %q stands nowhere in the project", r.Pos, r.From))
+			errs = append(errs, fmt.Errorf("%s: the name %q does not occur in the project", r.Pos, r.From))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// isText goes by git's rule: no NUL in the first 8,000 bytes.
+// isText reports whether content is text by git's rule: no NUL in the first 8,000 bytes.
 func isText(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), 8000)], 0) < 0
 }
 
-// Hash identifies what a project's sealed export shows: SHA-256, in hex, over the
-// commit and the tables of blanks and renames. Two recordings with the same hash
-// saw the same files.
+// Hash returns a SHA-256 hash, in hex, of a project's commit and its tables of blanks and
+// renames. Recordings with equal hashes are of the same files.
 func Hash(p *audit.Project) string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, p.Commit)

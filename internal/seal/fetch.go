@@ -1,6 +1,6 @@
-// Package seal brings a benchmark project onto this machine at its pinned commit
-// and makes of it the sealed export that an auditor is given: no repository, no
-// answers, no names that give an answer away, and every line where it was.
+// Package seal fetches a project at its pinned commit and writes the sealed export for
+// auditors: no repository, no answers, no names that reveal an answer, and every line at its
+// number.
 package seal
 
 import (
@@ -23,17 +23,16 @@ import (
 	"assay/audit"
 )
 
-// A Clone is a bare repository that holds a project's pinned commit.
+// A Clone is a bare repository with a project's pinned commit.
 type Clone struct {
 	Dir     string
 	Project *audit.Project
 }
 
-// Fetch brings exactly the pinned commit into a bare repository below cache,
-// from the project's repository or, where mirror is not empty, from the mirror,
-// and verifies every blob of the tree manifest. What an earlier call brought is
-// used again; calls for one clone wait for each other, those of other processes
-// too. A mirror is a folder with <owner>/<name>, or a template like
+// Fetch fetches exactly the pinned commit into a bare repository below cache, from the
+// project's repository or, if mirror is not empty, from the mirror, and verifies every blob of
+// the tree manifest. A clone from an earlier call is reused. Calls for one clone wait for each
+// other, across processes too. A mirror is a folder with <owner>/<name>, or a template like
 // "/srv/git/{owner}-{name}.git".
 func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone, error) {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
@@ -53,8 +52,8 @@ func Fetch(ctx context.Context, p *audit.Project, cache, mirror string) (*Clone,
 	return c, c.verify(ctx)
 }
 
-// fetch makes the clone beside its place and puts it there when it is whole: what
-// a killed process left is in nobody's way.
+// fetch builds the clone in a temporary folder and moves it into place when it is complete, so
+// that a killed process leaves no partial clone.
 func (c *Clone) fetch(ctx context.Context, mirror string) error {
 	p := c.Project
 	source, err := source(p.Repository, mirror)
@@ -71,23 +70,24 @@ func (c *Clone) fetch(ctx context.Context, mirror string) error {
 	}
 	if err := part.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", source, p.Commit); err != nil {
 		if again := part.fetchOtherwise(ctx, source); again != nil {
-			return fmt.Errorf("%s: commit %s cannot be had from %s: %w; otherwise: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
+			return fmt.Errorf("%s: commit %s cannot be fetched from %s: %w; by other means: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
 		}
 	}
 	return errors.Join(os.RemoveAll(c.Dir), os.Rename(part.Dir, c.Dir))
 }
 
+// holdsPin reports whether the clone has the pinned commit.
 func (c *Clone) holdsPin(ctx context.Context) bool {
 	return c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}") == nil
 }
 
+// cloneDir returns the folder of a project's clone.
 func cloneDir(p *audit.Project, cache string) string {
 	return filepath.Join(cache, p.Name+"-"+p.Commit[:12]+".git")
 }
 
-// fetchOtherwise gets the commit from a source that refused it by its hash: by
-// reading a local copy's objects where they are (one that lacks a blob that
-// nobody asks for cannot be fetched from), or by fetching all that is advertised.
+// fetchOtherwise gets the commit from a source that does not serve single commits: it links the
+// objects of a local copy, or fetches all branches and tags.
 func (c *Clone) fetchOtherwise(ctx context.Context, source string) error {
 	for _, objects := range []string{filepath.Join(source, "objects"), filepath.Join(source, ".git", "objects")} {
 		if info, err := os.Stat(objects); err != nil || !info.IsDir() {
@@ -112,6 +112,7 @@ func (c *Clone) fetchOtherwise(ctx context.Context, source string) error {
 
 var ownerAndName = regexp.MustCompile(`[:/]([^:/]+)/([^:/]+?)(?:\.git)?/*$`)
 
+// source returns the repository to fetch from: the project's, or its place in the mirror.
 func source(repository, mirror string) (string, error) {
 	if mirror == "" {
 		return repository, nil
@@ -126,6 +127,7 @@ func source(repository, mirror string) (string, error) {
 	return filepath.Join(mirror, m[1], m[2]), nil
 }
 
+// command returns a git command on the clone and its standard error.
 func (c *Clone) command(ctx context.Context, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
 	cmd = Git(ctx, append([]string{"--git-dir", c.Dir}, args...)...)
 	stderr = &bytes.Buffer{}
@@ -133,6 +135,7 @@ func (c *Clone) command(ctx context.Context, args ...string) (cmd *exec.Cmd, std
 	return cmd, stderr
 }
 
+// git runs a git command on the clone.
 func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
 	cmd, stderr := c.command(ctx, args...)
 	cmd.Stdout = out
@@ -146,10 +149,11 @@ func (c *Clone) git(ctx context.Context, out io.Writer, args ...string) error {
 	return nil
 }
 
+// A blob is a file at the pin with its hash.
 type blob struct{ path, hash string }
 
-// blobs lists the files at the pin. Links and submodules are left out: the
-// first could lead out of the export, the second hold nothing.
+// blobs returns the files at the pin, sorted by path. It leaves out links, which may point
+// outside of the export, and submodules, which are empty.
 func (c *Clone) blobs(ctx context.Context) ([]blob, error) {
 	var out bytes.Buffer
 	if err := c.git(ctx, &out, "ls-tree", "-r", "-z", c.Project.Commit); err != nil {
@@ -170,6 +174,7 @@ func (c *Clone) blobs(ctx context.Context) ([]blob, error) {
 	return bs, nil
 }
 
+// verify checks that every file of the manifest has the stated hash at the pin.
 func (c *Clone) verify(ctx context.Context) error {
 	bs, err := c.blobs(ctx)
 	if err != nil {
@@ -190,10 +195,10 @@ func (c *Clone) verify(ctx context.Context) error {
 
 var errMissing = errors.New("the repository lacks it")
 
-// read gives these files of the pinned tree to each, with its content checked
-// against its hash; of a blob that is not there, each gets no content and
-// errMissing. A working tree is never made: attributes of the repository
-// could change line ends or leave files out.
+// read calls each with these files of the pinned tree and their contents, which are checked
+// against their hashes. A blob that the repository lacks yields no content and errMissing. No
+// working tree is created, because attributes of the repository could change
+// line ends.
 func (c *Clone) read(ctx context.Context, bs []blob, each func(b blob, content []byte, err error) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -231,6 +236,8 @@ func (c *Clone) read(ctx context.Context, bs []blob, each func(b blob, content [
 	return nil
 }
 
+// readBlob reads one blob from git's output and checks its hash. It returns errMissing for a
+// blob that the repository lacks.
 func readBlob(r *bufio.Reader, b blob) ([]byte, error) {
 	head, err := r.ReadString('\n')
 	if err != nil {
@@ -258,7 +265,7 @@ func readBlob(r *bufio.Reader, b blob) ([]byte, error) {
 	return content, nil
 }
 
-// GitHash gives git's hash, in hex, of an object of this kind.
+// GitHash returns git's hash, in hex, of an object of this kind ("blob" or "tree").
 func GitHash(kind string, content []byte) string {
 	sum := sha1.New()
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))

@@ -17,11 +17,10 @@ import (
 	"assay/audit"
 )
 
-// Functions returns the functions of the files that the project's key names, or of all
-// files while it names none. Their extents are those that universal-ctags sees, where
-// [Ctags] finds it. What an entry names beyond them (a mapper's statement, a shell function,
-// and everything without ctags) is taken as the line on which it first stands as a whole
-// word. A name that does not stand in its file at all is an error.
+// Functions returns the functions of the files that the project's key names, or of all files if
+// it names none. Extents come from universal-ctags if [Ctags] finds it. Other names of entries
+// (a mapper's statement, a shell function, and all names without ctags) get the first line that
+// contains the name as a whole word. A name that does not occur in its file is an error.
 func (c *Clone) Functions(ctx context.Context) (map[string][]audit.Function, error) {
 	ctags := Ctags()
 	functions := map[string][]audit.Function{}
@@ -43,7 +42,7 @@ func (c *Clone) Functions(ctx context.Context) (map[string][]audit.Function, err
 				}
 				at := word(name).FindIndex(content)
 				if at == nil {
-					errs = append(errs, fmt.Errorf("%s: %s names the function %q, which does not stand in %s: expected its name as the source has it", e.Pos, e.ID, name, path))
+					errs = append(errs, fmt.Errorf("%s: %s names the function %q, which does not occur in %s: expected its name as the source has it", e.Pos, e.ID, name, path))
 					continue
 				}
 				line := 1 + bytes.Count(content[:at[1]-1], []byte("\n"))
@@ -54,9 +53,9 @@ func (c *Clone) Functions(ctx context.Context) (map[string][]audit.Function, err
 	return functions, errors.Join(append(errs, err)...)
 }
 
-// CheckFunctions holds the project's manifest of functions against the source
-// at the pin: each name stands, as a whole word, within its lines. It gives an
-// error for each that does not, and one where the project has no manifest.
+// CheckFunctions checks the project's manifest of functions against the source at the pin: each
+// name must occur as a whole word within its lines. It returns an error for each that does not,
+// and one if the project has no manifest.
 func (c *Clone) CheckFunctions(ctx context.Context) error {
 	if c.Project.Functions == nil {
 		return fmt.Errorf("%s: the project has no manifest of functions: write it with assay fetch --functions", c.Project.Pos)
@@ -69,7 +68,7 @@ func (c *Clone) CheckFunctions(ctx context.Context) error {
 		seen[path] = true
 		for _, f := range c.Project.Functions[path] {
 			if !word(f.Name).Match(linesOf(content, f.Lines)) {
-				errs = append(errs, fmt.Errorf("%s: by the manifest of functions %s has the function %q in lines %s, and it does not stand there: write the manifest anew with assay fetch --functions", c.Project.Pos, path, f.Name, f.Lines))
+				errs = append(errs, fmt.Errorf("%s: by the manifest of functions %s has the function %q in lines %s, where it does not occur: write the manifest again with assay fetch --functions", c.Project.Pos, path, f.Name, f.Lines))
 			}
 		}
 	})
@@ -81,7 +80,7 @@ func (c *Clone) CheckFunctions(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// each reads the files at the pin that are wanted.
+// each calls f with the files at the pin that are wanted.
 func (c *Clone) each(ctx context.Context, wanted func(path string) bool, f func(b blob, content []byte)) error {
 	bs, err := c.blobs(ctx)
 	if err != nil {
@@ -96,7 +95,7 @@ func (c *Clone) each(ctx context.Context, wanted func(path string) bool, f func(
 	})
 }
 
-// Ctags returns the path of universal-ctags, "" where it is not installed.
+// Ctags returns the path of universal-ctags, "" if it is not installed.
 func Ctags() string {
 	for _, name := range []string{"universal-ctags", "ctags"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -108,9 +107,10 @@ func Ctags() string {
 	return ""
 }
 
+// functionKinds are the kinds of ctags that are functions.
 var functionKinds = strings.Fields("function func method member generator getter setter singletonMethod subroutine procedure")
 
-// tagged returns the functions that ctags, a path or "", sees in a file.
+// tagged returns the functions that ctags, a path or "", finds in a file.
 func tagged(ctx context.Context, ctags, name string, content []byte) (fs []audit.Function, err error) {
 	if ctags == "" {
 		return nil, nil
@@ -144,10 +144,12 @@ func tagged(ctx context.Context, ctags, name string, content []byte) (fs []audit
 	return fs, nil
 }
 
+// word returns an expression that matches a name as a whole word.
 func word(name string) *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(name) + `(?:\W|$)`)
 }
 
+// linesOf returns the lines of a range.
 func linesOf(content []byte, r audit.Range) []byte {
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	end := min(r.End, len(lines))

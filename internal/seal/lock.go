@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Lock waits until nobody else holds the file, in this process or another, and makes it
-// where it is not there. Closing what it gives, and the end of the process, let go of it.
+// Lock locks a file and creates it if necessary. It waits until no other caller, of this
+// process or another, holds the lock. Closing the result, or the end of the process, releases
+// it.
 func Lock(ctx context.Context, file string) (io.Closer, error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"assay/audit"
 )
 
-// Names are the names that a sealed export changes. A new name stands nowhere in
-// the project at the pin, so that the change can be undone.
+// Names are the names that a sealed export replaces. A new name does not occur in the project
+// at the pin, so that the replacement can be reversed.
 type Names []audit.Rename
 
-// Hide gives a path of the pinned tree as the export names it.
+// Hide returns a path of the pinned tree as the export names it.
 func (ns Names) Hide(path string) string {
 	for _, r := range ns {
 		path = replace(path, r.From, r.To, r.Within)
@@ -20,12 +20,12 @@ func (ns Names) Hide(path string) string {
 	return path
 }
 
-// hide gives a path or a text with the new names. It refuses a text of the
-// project that holds a new name already, and notes which names the text has.
+// hide returns a path or a text with the new names and notes in used which names occurred. A
+// text that already contains a new name is an error.
 func (ns Names) hide(file, text string, used map[audit.Rename]bool) (string, error) {
 	for _, r := range ns {
 		if find(text, r.To, 0, r.Within) >= 0 {
-			return "", fmt.Errorf("%s: the new name %q stands in %s already: expected one that the project does not use", r.Pos, r.To, file)
+			return "", fmt.Errorf("%s: the new name %q already occurs in %s: expected one that the project does not use", r.Pos, r.To, file)
 		}
 	}
 	for _, r := range ns {
@@ -36,8 +36,7 @@ func (ns Names) hide(file, text string, used map[audit.Rename]bool) (string, err
 	return text, nil
 }
 
-// Reveal gives the findings on an export with the paths and functions of the
-// pinned tree.
+// Reveal returns findings on an export with the paths and functions of the pinned tree.
 func (ns Names) Reveal(findings []audit.Finding) []audit.Finding {
 	out := slices.Clone(findings)
 	for i := range out {
@@ -48,6 +47,7 @@ func (ns Names) Reveal(findings []audit.Finding) []audit.Finding {
 	return out
 }
 
+// revealSteps returns the steps with the paths of the pinned tree.
 func (ns Names) revealSteps(steps []audit.Step) []audit.Step {
 	steps = slices.Clone(steps)
 	for i := range steps {
@@ -56,6 +56,7 @@ func (ns Names) revealSteps(steps []audit.Step) []audit.Step {
 	return steps
 }
 
+// reveal replaces new names by the old ones.
 func (ns Names) reveal(s string) string {
 	for _, r := range slices.Backward(ns) {
 		s = replace(s, r.To, r.From, r.Within)
@@ -63,6 +64,7 @@ func (ns Names) reveal(s string) string {
 	return s
 }
 
+// replace replaces a name where find finds it.
 func replace(s, name, to string, within bool) string {
 	var b strings.Builder
 	from := 0
@@ -78,8 +80,8 @@ func replace(s, name, to string, within bool) string {
 	return b.String()
 }
 
-// find gives where name stands in s at or behind from: as a whole name, with
-// no letter, digit or _ beside it, or within others too. It gives -1 where it does not.
+// find returns the index of name in s at or after from, or -1. Unless within is set, the name
+// must be whole: not next to a letter, digit or underscore.
 func find(s, name string, from int, within bool) int {
 	for from < len(s) {
 		i := strings.Index(s[from:], name)
@@ -95,6 +97,7 @@ func find(s, name string, from int, within bool) int {
 	return -1
 }
 
+// inName reports whether c may be part of a name.
 func inName(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }

@@ -162,12 +162,12 @@ func TestMistakesInTheTablesAreErrors(t *testing.T) {
 		{"lines past the end", func(p *audit.Project) {
 			p.Blanks = append(p.Blanks, audit.Blank{Glob: "src/a.go", Lines: []audit.Range{{Start: 90, End: 91}}})
 		}, "nothing in \"src/a.go\" is emptied"},
-		{"name that stands nowhere", func(p *audit.Project) {
+		{"name that does not occur", func(p *audit.Project) {
 			p.Renames = append(p.Renames, audit.Rename{From: "nobody", To: "x9"})
-		}, `the name "nobody" stands nowhere`},
-		{"part of a name that is taken", func(p *audit.Project) { p.Renames[2].To = "Log" }, `the new name "Log" stands in src/a.go already`},
+		}, `the name "nobody" does not occur`},
+		{"part of a name that is taken", func(p *audit.Project) { p.Renames[2].To = "Log" }, `the new name "Log" already occurs in src/a.go`},
 		{"two names that become one", func(p *audit.Project) { p.Renames = append(p.Renames, audit.Rename{From: "notes", To: "tier4"}) }, `findings could not be mapped back`},
-		{"name that is taken", func(p *audit.Project) { p.Renames[0].To = "package" }, `the new name "package" stands in src/a.go already`},
+		{"name that is taken", func(p *audit.Project) { p.Renames[0].To = "package" }, `the new name "package" already occurs in src/a.go`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, mirror := project(t)
@@ -288,10 +288,10 @@ func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 	p.Functions["src/a.go"][1].Lines = audit.Range{Start: 4, End: 4}
 	p.Functions["gone.go"] = nil
 	err = c.CheckFunctions(ctx)
-	require.ErrorContains(t, err, `src/a.go has the function "run" in lines 4, and it does not stand there`)
+	require.ErrorContains(t, err, `src/a.go has the function "run" in lines 4, where it does not occur`)
 	require.ErrorContains(t, err, "gone.go, which the source lacks")
 
 	p.Known = []audit.Known{entry("findByLogin")}
 	_, err = c.Functions(ctx)
-	require.ErrorContains(t, err, `p.md:9: K names the function "findByLogin", which does not stand in src/a.go`)
+	require.ErrorContains(t, err, `p.md:9: K names the function "findByLogin", which does not occur in src/a.go`)
 }

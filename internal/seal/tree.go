@@ -8,7 +8,7 @@ import (
 	"assay/audit"
 )
 
-// Tree lists the text files at the pin that an answer key can name.
+// Tree returns the text files at the pin that an answer key can name.
 func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 	tree := audit.Tree{}
 	err := c.each(ctx, nameable, func(b blob, content []byte) {
@@ -19,14 +19,14 @@ func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 	return tree, err
 }
 
-// nameable: in a manifest tabs separate, too.
+// nameable reports whether a manifest, whose columns are separated by tabs, can hold the path.
 func nameable(path string) bool { return listable(path) && !strings.Contains(path, "\t") }
 
-// listable: lists are text in UTF-8, a path a line.
+// listable reports whether a list of paths in UTF-8, one a line, can hold the path.
 func listable(path string) bool { return utf8.ValidString(path) && !strings.ContainsAny(path, "\r\n") }
 
-// Others lists the files at the pin that the manifest does not: the export holds
-// them too, and a finding that names one names no missing path.
+// Others returns the files at the pin that the manifest does not list. The export holds them
+// too, so a finding there does not name a missing path.
 func (c *Clone) Others(ctx context.Context) ([]string, error) {
 	bs, err := c.blobs(ctx)
 	if err != nil {

@@ -11,15 +11,16 @@ import (
 	"strings"
 )
 
-// Text returns s with what a runner could take for a command broken up by a blank. A "::"
-// within a line stays.
+// Text returns s with a blank inserted wherever a CI runner could read a workflow command. A
+// "::" within a line is kept.
 func Text(s string) string {
 	var b strings.Builder
 	_, _ = (&Writer{To: &b}).Write([]byte(s))
 	return b.String()
 }
 
-// A Writer writes to To what Text returns, wherever the writes cut the text.
+// A Writer writes its input to To with the changes of [Text], however the input is split into
+// writes.
 type Writer struct {
 	To io.Writer
 
@@ -28,8 +29,8 @@ type Writer struct {
 	hashes  int  // how many of # precede; letters after two of them leave the number
 }
 
-// Write takes every byte that is no printable character of ASCII for a blank: what runners trim
-// depends on their Unicode tables.
+// Write writes p. It treats every byte that is not a printable ASCII character as a blank,
+// since what runners trim depends on their Unicode tables.
 func (w *Writer) Write(p []byte) (int, error) {
 	out := make([]byte, 0, len(p)+8)
 	for _, c := range p {
