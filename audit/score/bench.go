@@ -12,10 +12,11 @@ import (
 
 // An Answer is what became of one trial of one case.
 type Answer struct {
-	Case     *audit.Case
+	Case     *audit.Case   // nil for a trial that never began, where only their number is known
 	Trial    int           // from 0
 	Outcome  audit.Outcome // of the trial
 	Violates []int         // requirements that the reviewer says are violated
+	Used     *Consumed     // what the trial took, or trials together; nil where another answer states it
 }
 
 // An Estimate is a share with its 95 % interval, which allows for any dependence
@@ -59,16 +60,23 @@ type Bench struct {
 	Unanswered       Value    `json:"unanswered"`   // refused, malformed or errored, of all that began
 
 	Rates Rates `json:"rates"` // by CWE
+
+	Consumed Consumed `json:"consumed"`
 }
 
 // BenchOf reckons the figures of one reviewer. Answers of no case, or two for the
 // same case and trial, are an error; figures without an answer are undefined.
 func BenchOf(answers []Answer) (*Bench, error) {
+	planned := len(answers)
+	answers = begun(answers)
 	r, err := newTrialTable(answers)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bench{Planned: len(answers), Outcomes: map[audit.Outcome]int{}, Cases: len(r.cases), Families: r.families(), Trials: r.trials}
+	b := &Bench{Planned: planned, Outcomes: map[audit.Outcome]int{}, Cases: len(r.cases), Families: r.families(), Trials: r.trials}
+	if n := planned - len(answers); n > 0 {
+		b.Outcomes[audit.OutcomeSkipped] = n
+	}
 	all := make([]stat.Observation, 0, len(answers)) // those of good cases, then those of bad ones
 	observe := func(bad bool) []stat.Observation {
 		from := len(all)
@@ -85,6 +93,9 @@ func BenchOf(answers []Answer) (*Bench, error) {
 	for i := range answers {
 		a := &answers[i]
 		b.Outcomes[a.Outcome]++
+		if a.Used != nil {
+			b.Consumed.add(*a.Used)
+		}
 		if a.Case.Label == audit.Bad && right(a.Outcome) == 1 && len(a.Case.Violates) > 0 {
 			reasons = append(reasons, stat.Observation{Cluster: r.of(a.Case).family, Bad: true, Value: reasonF1(a.Violates, a.Case.Violates)})
 		}
@@ -107,6 +118,15 @@ func BenchOf(answers []Answer) (*Bench, error) {
 	b.Unanswered = Ratio(float64(silent), float64(b.Planned-b.Outcomes[audit.OutcomeSkipped]))
 	b.Rates = ratesOf(answers)
 	return b, nil
+}
+
+// begun returns the answers without those of no case.
+func begun(answers []Answer) []Answer {
+	none := func(a Answer) bool { return a.Case == nil && a.Outcome == audit.OutcomeSkipped }
+	if !slices.ContainsFunc(answers, none) {
+		return answers
+	}
+	return slices.DeleteFunc(slices.Clone(answers), none)
 }
 
 func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat.Interval, error)) (Estimate, error) {
@@ -167,13 +187,15 @@ const (
 	NotSettled Standing = Standing(stat.Open)
 )
 
-// A Comparison sets reviewer A against reviewer B on the same cases.
+// A Comparison sets reviewer A against reviewer B on the same cases, or auditor A against
+// auditor B on the same projects.
 type Comparison struct {
-	Standing        Standing   // of A
-	Diff            Difference // balanced accuracy of A minus that of B
-	P               float64    // chance of such a difference, either way, were the reviewers alike
-	Cases, Families int        // that both answered
-	Need            Need       // what would settle it; empty where it is settled
+	Standing        Standing    // of A; Better and Worse only where Diff and Answered agree
+	Diff            Difference  // balanced accuracy of A minus that of B, unanswered trials being wrong
+	Answered        *Difference `json:",omitempty"` // the same of answered trials alone, where it differs from Diff
+	P               float64     // chance of such a difference, either way, were the reviewers alike
+	Cases, Families int         // that both were asked
+	Need            Need        // what would decide it; empty where it is decided
 	Warnings        []string
 }
 
@@ -187,23 +209,61 @@ type Need struct {
 	Families int     // more families, where no number of trials is enough
 }
 
-// CompareReviewers sets reviewer a against reviewer b on the cases that both
-// answered, at 95 %. It asks whether the difference would hold on other families
-// like these: families are the unit, with whatever dependence within. P is that of
-// the exact paired randomisation test over families. Cases that one side did not
-// answer are left out, with a warning; without good and bad cases it returns an
-// error.
+// CompareReviewers sets reviewer a against reviewer b on the cases that both were asked,
+// at 95 %. It asks whether the difference would hold on other families like these: families
+// are the unit, with whatever dependence within. P is that of the exact paired
+// randomisation test over families. Unanswered trials are wrong; where the answered ones
+// alone do not show the same, the comparison is not conclusive. Cases that one side was not
+// asked are left out; without good and bad cases it returns an error.
 func CompareReviewers(a, b []Answer) (Comparison, error) {
-	pairs, err := pairCases(a, b)
+	c, err := compareCases(a, b, (*trialTable).lineUpWrong)
 	if err != nil {
 		return Comparison{}, err
 	}
-	c, err := stat.Compare(pairs.both, level)
-	if err != nil {
+	out := comparison(&c)
+	x, err := compareCases(a, b, (*trialTable).lineUp)
+	switch {
+	case errors.Is(err, stat.ErrEmpty):
+		out.Standing = NotSettled
+		return out, nil
+	case err != nil:
 		return Comparison{}, err
+	case x.Diff.Center == c.Diff.Center && x.Diff.Lo == c.Diff.Lo && x.Diff.Hi == c.Diff.Hi:
+		return out, nil
 	}
-	return comparison(&c), nil
+	answered := comparison(&x)
+	out.Answered = &answered.Diff
+	if out.Standing != answered.Standing {
+		out.Standing = NotSettled
+	}
+	return out, nil
 }
+
+func compareCases(a, b []Answer, lineUp func(*trialTable, []Answer) map[string]*caseTrials) (stat.Comparison, error) {
+	pairs, err := pairCases(a, b, lineUp)
+	if err != nil {
+		return stat.Comparison{}, err
+	}
+	return stat.Compare(pairs.both, level)
+}
+
+// Reversed returns the comparison of B against A.
+func (c Comparison) Reversed() Comparison {
+	c.Diff = c.Diff.negated()
+	if c.Answered != nil {
+		d := c.Answered.negated()
+		c.Answered = &d
+	}
+	switch c.Standing {
+	case Better:
+		c.Standing = Worse
+	case Worse:
+		c.Standing = Better
+	}
+	return c
+}
+
+func (d Difference) negated() Difference { return Difference{-d.Center, -d.Hi, -d.Lo} }
 
 func comparison(c *stat.Comparison) Comparison {
 	return Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,

@@ -29,7 +29,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 	if g, ok := b.invalid(goals); ok {
 		return judgement([]Reason{g}), nil
 	}
-	pairs, err := pairCases(now, baseline)
+	pairs, err := pairCases(now, baseline, (*trialTable).lineUpWrong)
 	if err != nil {
 		return Judgement{}, err
 	}
@@ -107,13 +107,15 @@ type casePairs struct {
 	agree   bool             // the trials of each case agree on each side
 }
 
-func pairCases(now, baseline []Answer) (*casePairs, error) {
+// pairCases pairs the cases of two sides, with the values that lineUp returns of each.
+func pairCases(now, baseline []Answer, lineUp func(*trialTable, []Answer) map[string]*caseTrials) (*casePairs, error) {
+	now, baseline = begun(now), begun(baseline)
 	rn, errN := newTrialTable(now)
 	rb, errB := newTrialTable(baseline)
 	if err := errors.Join(errN, errB); err != nil {
 		return nil, err
 	}
-	ns, bs := rn.lineUpWrong(now), rb.lineUpWrong(baseline)
+	ns, bs := lineUp(rn, now), lineUp(rb, baseline)
 	p := &casePairs{agree: agree(ns) && agree(bs)}
 	for _, id := range slices.Sorted(maps.Keys(ns)) {
 		n, b := ns[id], bs[id]

@@ -57,14 +57,26 @@ func mean[T any](all []T, figure func(T) Value) Value {
 	return Ratio(sum, n)
 }
 
-// Means gives the figures of [AuditMetrics] as their means over trials, as which they
-// are judged; all else is the first trial's. nil without a trial.
-func Means(results []*Result) *Metrics {
-	trials := make([]*Metrics, len(results))
-	for i, r := range results {
-		trials[i] = &r.Metrics
+// FiguresOf returns the figures of trials that every output shows: those of [AuditMetrics]
+// as their means over the valid trials, and what all trials together consumed; everything
+// else is the first valid trial's. It returns nil without a valid trial.
+func FiguresOf(trials []Trial) *Metrics {
+	var counting []*Metrics
+	var used Consumed
+	for i := range trials {
+		t := &trials[i]
+		if !t.Skipped {
+			used.add(Consumed{1, t.USD, t.Priced, t.Tokens, t.Seconds})
+		}
+		if t.Invalid == "" && t.Result != nil {
+			counting = append(counting, &t.Result.Metrics)
+		}
 	}
-	return means(trials)
+	m := means(counting)
+	if m != nil {
+		m.Consumed = used
+	}
+	return m
 }
 
 func means(trials []*Metrics) *Metrics {
@@ -104,6 +116,8 @@ type Trial struct {
 	Skipped      bool    // it was never begun: a run with such a trial is not complete
 	Unconfined   string  // what the auditor was not kept from
 	USD, Seconds float64 // 0 where unknown
+	Tokens       int64   // read and written
+	Priced       bool    // USD is all that it cost
 }
 
 // A MismatchError says that two results cannot be compared as they are. Scoring

@@ -8,16 +8,19 @@ import (
 	"assay/audit/score"
 )
 
-// TestMeans: every figure of the table is the mean over trials, an undefined one left out.
-func TestMeans(t *testing.T) {
-	require.Nil(t, score.Means(nil))
+// TestFiguresOf: every figure of the table is the mean over trials, an undefined one left out.
+func TestFiguresOf(t *testing.T) {
+	require.Nil(t, score.FiguresOf(nil))
 	p := project(known("K", "a.java", 10, 10, 89), known("L", "b.java", 10, 10, 79), known("M", "c.java", 10, 10, 22))
 	both := mustScore(t, p, finding("1", "a.java", 10, 10, 89), finding("2", "b.java", 10, 10, 79))
 	one := mustScore(t, p, finding("1", "a.java", 10, 10, 89), finding("2", "gone.java", 10, 10, 79))
 	none := mustScore(t, p)
-	alone := score.Means([]*score.Result{both})
-	means := score.Means([]*score.Result{both, one, none})
+	alone := score.FiguresOf([]score.Trial{{Result: both}})
+	means := score.FiguresOf([]score.Trial{{Result: both}, {Result: one}, {Result: none}})
 	for _, m := range score.AuditMetrics() {
+		if m.Name == "trials" { // a single result knows nothing of its trial
+			break
+		}
 		require.Equal(t, m.Show(&both.Metrics), m.Show(alone), m.Name)
 		sum, n := 0.0, 0.0
 		for _, r := range []*score.Result{both, one, none} {

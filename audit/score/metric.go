@@ -37,9 +37,9 @@ func valueOf[R any](of func(R) Value) func(R) Estimate {
 }
 
 // AuditMetrics are the figures of one trial on a project, or of a part of its key, or
-// their [Means] over trials.
+// of several trials ([FiguresOf]).
 func AuditMetrics() []Metric[*Metrics] {
-	return []Metric[*Metrics]{
+	return append([]Metric[*Metrics]{
 		{Name: "recall", Main: true, Of: valueOf(func(m *Metrics) Value { return m.Recall })},
 		{Name: "precision", Main: true, Of: func(m *Metrics) Estimate { return Estimate{Low: m.Precision.Low, High: m.Precision.High} }},
 		{Name: "F1", Main: true, Of: func(m *Metrics) Estimate { return Estimate{Low: m.F1.Low, High: m.F1.High} }},
@@ -52,12 +52,12 @@ func AuditMetrics() []Metric[*Metrics] {
 		{Name: "chance level", Less: true, Of: valueOf(func(m *Metrics) Value { return m.Chance.Mean })},
 		{Name: "recall corrected for chance", Of: valueOf(func(m *Metrics) Value { return m.Corrected })},
 		{Name: "classification", Of: valueOf(func(m *Metrics) Value { return m.Classification })},
-	}
+	}, consumedMetrics(func(m *Metrics) *Consumed { return &m.Consumed })...)
 }
 
 // BenchMetrics are the figures of a reviewer over cases.
 func BenchMetrics() []Metric[*Bench] {
-	return []Metric[*Bench]{
+	return append([]Metric[*Bench]{
 		{Name: "errors/100", Main: true, Less: true, Of: func(b *Bench) Estimate { return b.Errors }, show: func(b *Bench) string { return b.Errors.numbers() }},
 		{Name: "balanced accuracy", Main: true, Of: func(b *Bench) Estimate { return b.BalancedAccuracy }},
 		{Name: "accuracy", Of: func(b *Bench) Estimate { return b.Accuracy }},
@@ -66,7 +66,7 @@ func BenchMetrics() []Metric[*Bench] {
 		{Name: "pairs", Main: true, Of: func(b *Bench) Estimate { return b.Pairs }},
 		{Name: "reason", Of: func(b *Bench) Estimate { return b.RightReason }},
 		{Name: "unanswered", Less: true, Of: valueOf(func(b *Bench) Value { return b.Unanswered })},
-	}
+	}, consumedMetrics(func(b *Bench) *Consumed { return &b.Consumed })...)
 }
 
 func count[R any](name string, less bool, of func(R) int) Metric[R] {

@@ -18,6 +18,8 @@ type Metrics struct {
 	HallucinatedPaths Value            `json:"hallucinated_paths"` // missing paths / findings less suppressed; undefined without a tree
 
 	Corroborated Part `json:"corroborated"` // entries that something beside the key corroborates
+
+	Consumed Consumed `json:"consumed,omitzero"` // by the trials of FiguresOf; zero in a single result
 }
 
 // Reviewed counts findings by what a person said of them.

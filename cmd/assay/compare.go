@@ -222,20 +222,20 @@ func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	return c.gate(d, d.Total.Standing, c.A, c.B)
 }
 
-// gate writes d and fails where B is worse, a being how A stands, and that is asked for.
-func (c *compareCmd) gate(d compared, a score.Standing, nameA, nameB string) error {
+// gate writes d and fails where b, how B stands, is worse and that is asked for.
+func (c *compareCmd) gate(d compared, b score.Standing, nameA, nameB string) error {
 	if err := c.write(d); err != nil {
 		return err
 	}
-	return c.judge(a, nameA, nameB)
+	return c.judge(b, nameA, nameB)
 }
 
-func (c *compareCmd) judge(a score.Standing, nameA, nameB string) error {
+func (c *compareCmd) judge(b score.Standing, nameA, nameB string) error {
 	switch {
-	case a == score.Better && c.FailIf == "worse":
+	case b == score.Worse && c.FailIf == "worse":
 		return fmt.Errorf("%s is worse than %s", nameB, nameA)
-	case a == score.NotSettled && c.Strict:
-		return fmt.Errorf("--strict: whether %s is worse than %s is not settled", nameB, nameA)
+	case b == score.NotSettled && c.Strict:
+		return fmt.Errorf("--strict: whether %s is worse than %s is inconclusive", nameB, nameA)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 		return nil, fmt.Errorf("%s on %s: %w (%s)", r.Auditor, r.Project, ErrOther, strings.Join(r.Changed(old), ", "))
 	default:
 		if b.Anchor = old.Anchor; b.Anchor == nil {
-			b.Anchor = &Anchor{old.Date, old.Key, old.Score, score.Means(old.Counting()).Recall}
+			b.Anchor = &Anchor{old.Date, old.Key, old.Score, old.Figures().Recall}
 		}
 	}
 	trials = trials[:min(len(trials), max(0, maxBaseline-len(b.Trials)))]
@@ -136,7 +136,7 @@ func (t Trial) equal(o Trial) bool {
 // Drop returns how many percentage points a baseline's recall lies below its anchor's;
 // false where it has none, or one of another key or judge.
 func (r *Record) Drop() (points float64, ok bool) {
-	m := score.Means(r.Counting())
+	m := r.Figures()
 	if r.Anchor == nil || m == nil || r.Anchor.Key != r.Key || r.Anchor.Score != r.Score || !r.Anchor.Recall.Defined || !m.Recall.Defined {
 		return 0, false
 	}

@@ -83,10 +83,15 @@ func ScoreTrials(ts []Trial) []score.Trial {
 	out := make([]score.Trial, len(ts))
 	for i, t := range ts {
 		out[i] = score.Trial{Invalid: t.Invalid, Skipped: t.Invalid != "" && t.Seconds == 0,
-			Unconfined: t.Exposed, Result: t.Result, USD: t.Usage.USD, Seconds: t.Seconds}
+			Unconfined: t.Exposed, Result: t.Result, USD: t.Usage.USD, Priced: t.Usage.Priced,
+			Tokens: t.Usage.TokensIn + t.Usage.TokensOut, Seconds: t.Seconds}
 	}
 	return out
 }
+
+// Figures returns the figures of the record's trials, as every output shows them; nil
+// without a valid trial.
+func (r *Record) Figures() *score.Metrics { return score.FiguresOf(ScoreTrials(r.Trials)) }
 
 // Name is the file name of a record without its ending:
 // <date>-<suite>-<project>-<auditor>, with a number where a record of the same second

@@ -42,7 +42,7 @@ var templateLines = []struct{ name, metric, gap string }{
 // its trials, as the template writes them: "71%", "8/10".
 func (r *Record) figures() (now, base [4]string) {
 	now, base = [4]string{"none", "none", "none", "none"}, [4]string{"none", "none", "none", "none"}
-	if m := score.Means(r.Counting()); m != nil {
+	if m := r.Figures(); m != nil {
 		now = [4]string{percent(m.Recall), percent(m.Precision.Low), percent(m.F1.Low), ofTen(m.Coverage.V * float64(len(m.Held)))}
 	}
 	for _, g := range r.Judgement.Reasons {

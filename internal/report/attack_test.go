@@ -285,10 +285,14 @@ func TestFiguresBeyondAllNumbers(t *testing.T) {
 	run.Events = bytes.ReplaceAll(run.Events, []byte(":1e308"), []byte(":-1e308"))
 	run.Events = append(run.Events, bytes.ReplaceAll(run.Events, []byte(`"turn":2`), []byte(`"turn":1`))...)
 	below := record.NewTranscript(0, 1, "/src", &run, func(b []byte) []byte { return b })
-	in := report.Input{Made: day, Results: manyReviewers(t, 3, 1), Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, nil)}, Projects: map[string]*audit.Project{p.Name: p},
+	var evs []store.Evaluation
+	for i := range 60 {
+		e := evaluation(10*i+i%2, day)
+		e.Usage.USD, e.Trial = math.MaxFloat64, fmt.Sprint(i)
+		evs = append(evs, e)
+	}
+	in := report.Input{Made: day, Results: answered(t, evs, report.Key{}), Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, nil)}, Projects: map[string]*audit.Project{p.Name: p},
 		Transcripts: func(*record.Record) ([]record.Transcript, error) { return []record.Transcript{kept, below}, nil }}
-	in.Results.Variants[0].Usage.USD = math.Inf(1)
-	in.Results.Variants[1].Usage.USD = math.MaxFloat64
 	_, pages := write(t, in)
 	for name, page := range pages {
 		for _, data := range regexp.MustCompile(`(?s)<script type="application/json"[^>]*>(.*?)</script>`).FindAllStringSubmatch(page, -1) {

@@ -12,7 +12,7 @@ import (
 // An AuditorDiff sets auditor A against auditor B over the projects that both audited.
 type AuditorDiff struct {
 	A, B     string
-	Total    score.Comparison // how A stands to B, over all of these projects
+	Total    score.Comparison // of B against A, over all of these projects
 	Projects []AuditedDiff    // by name
 	OnlyA    []string         // projects that B did not audit
 	OnlyB    []string
@@ -42,14 +42,14 @@ func DiffAuditors(a, b string, as, bs map[string]*record.Record) (*AuditorDiff, 
 			d.OnlyA = append(d.OnlyA, name)
 			continue
 		}
-		both := score.AuditedByTwo{A: ra.Counting(), B: rb.Counting()}
+		both := score.AuditedByTwo{A: rb.Counting(), B: ra.Counting()}
 		c, err := score.CompareAuditors(both)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s and %s: %w", name, ra.Name(), rb.Name(), err)
 		}
 		all = append(all, both)
-		d.Projects = append(d.Projects, AuditedDiff{Project: name, Comparison: c, FromA: ra.Name(), FromB: rb.Name(), Figures: figures(both.A, both.B),
-			AlsoA: score.FoundBy(both.A, both.B), AlsoB: score.FoundBy(both.B, both.A)})
+		d.Projects = append(d.Projects, AuditedDiff{Project: name, Comparison: c, FromA: ra.Name(), FromB: rb.Name(), Figures: figures(ra, rb),
+			AlsoA: score.FoundBy(both.B, both.A), AlsoB: score.FoundBy(both.A, both.B)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(bs)) {
 		if as[name] == nil {

@@ -201,7 +201,9 @@ func (p *benchPage) pairs() {
 		if err := d.compare(as, bs); err != nil {
 			l.Text = "not compared: " + err.Error()
 		} else {
-			l.Standing, l.Text, l.Made = d.Comparison.Standing, standing(l.B.Short, "balanced accuracy", d.Comparison, need(d.Comparison.Need))+", "+d.over(), &d.Comparison
+			made := d.Comparison.Reversed()
+			l.Standing, l.Made = made.Standing, &made
+			l.Text = standing(l.B.Short, "balanced accuracy", d.Comparison, need(d.Comparison.Need)) + ", " + d.over()
 		}
 		p.Pairs[i] = l
 		return nil

@@ -79,9 +79,9 @@ func (in *Input) audited(w row) (Moved, error) {
 	}
 	diff := (*score.Difference)(nil)
 	if base != nil && len(base.Counting())*len(r.Counting()) > 0 {
-		if c, err := score.CompareAuditors(score.AuditedByTwo{A: base.Counting(), B: r.Counting()}); err == nil { // else the judgement says why
+		if c, err := score.CompareAuditors(score.AuditedByTwo{A: r.Counting(), B: base.Counting()}); err == nil { // else the judgement says why
 			diff = &c.Diff
-			m.worse += 10 * diff.Center
+			m.worse -= 10 * diff.Center
 		}
 	}
 	m.Says = saysOf(j, score.MetricRecall, diff)
@@ -126,7 +126,7 @@ func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
 // judges it, else how it stands to its baseline on the cases of both. all is the corpus.
 // told is false where nothing can be said.
 func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Moved, told bool, err error) {
-	m = Moved{Who: v.Short + " on the cases", Took: usageOf(v.Usage, 0), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "bench.html"}
+	m = Moved{Who: v.Short + " on the cases", Took: took(v.consumed()), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "bench.html"}
 	if in.Held.Fixtures == nil {
 		return m, false, nil
 	}
@@ -139,20 +139,21 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 		old, gone = baselineOf(v, base)
 	}
 	_, was, now := common(old, v)
-	made, notCompared := score.CompareReviewers(was, now)
+	made, notCompared := score.CompareReviewers(now, was)
 	var asked []*CaseResults // of the cases that there are
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		if c := v.Cases[id]; c != nil {
 			asked = append(asked, c)
 		}
 	}
+	planned := max(v.planned, len(asked))
 	switch {
-	case len(all) > 0 && len(asked) == len(all):
+	case len(all) > 0 && planned == len(all):
 		diff := (*score.Difference)(nil)
 		if notCompared == nil {
 			diff = &made.Diff
 		}
-		j, err := score.JudgeBench(answers(asked), was, in.Held.Goals.BenchOf(v.Model), score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
+		j, err := score.JudgeBench(append(answers(asked), v.notBegun()...), was, in.Held.Goals.BenchOf(v.Model), score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
 		if err != nil {
 			return m, false, fmt.Errorf("%s: %w", m.Who, err)
 		}
@@ -163,17 +164,14 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 			}
 		}
 	case base == nil:
-		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", len(asked), len(all))
+		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", planned, len(all))
 		return m, false, nil
 	case notCompared != nil:
 		m.Verdict, m.Says = audit.Verdict(score.NotSettled), "not compared with its baseline: "+notCompared.Error()
 	default:
-		m.Verdict, m.Says = audit.Verdict(score.NotSettled), standing("it", "balanced accuracy", made, need(made.Need))+", against its baseline"
-		if made.Standing != score.NotSettled { // of the baseline to it
-			m.Verdict = audit.Verdict(map[score.Standing]score.Standing{score.Better: score.Worse, score.Worse: score.Better}[made.Standing])
-		}
+		m.Verdict, m.Says = audit.Verdict(made.Standing), standing("it", "balanced accuracy", made, need(made.Need))+", against its baseline"
 	}
-	m.worse = made.Diff.Center
+	m.worse = -made.Diff.Center
 	if gone > 0 {
 		m.Says += fmt.Sprintf("; %s of the baseline left out, as they have changed or were not asked", amount(gone, "case"))
 	}
@@ -222,27 +220,21 @@ func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 		}
 		by := 100 * (g.Baseline.V - g.Now.V)
 		s := fmt.Sprintf("%s %v, was %v", metric, g.Now, g.Baseline)
-		switch how := "a drop"; {
-		case by > -0.05 && by < 0.05:
-		case by < 0:
-			how, by = "a gain", -by
-			if diff != nil {
-				diff = &score.Difference{Center: -diff.Center, Lo: -diff.Hi, Hi: -diff.Lo}
-			}
-			fallthrough
-		default:
-			s += fmt.Sprintf(": %s of %.1f points", how, by)
-			if diff != nil {
-				s += fmt.Sprintf(" (%.1f to %.1f)", diff.Lo, diff.Hi)
-			}
+		switch {
+		case diff != nil:
+			s += ": " + lead(*diff, "")
+		case by < -0.05:
+			s += fmt.Sprintf(": %.1f points more", -by)
+		case by > 0.05:
+			s += fmt.Sprintf(": %.1f points less", by)
 		}
 		switch {
 		case g.MoreTrials() > 0:
-			s += fmt.Sprintf(", not settled: %d more trials", g.MoreTrials())
+			s += fmt.Sprintf(", inconclusive: %d more trials", g.MoreTrials())
 		case g.Inconclusive():
-			s += ", not settled"
+			s += ", inconclusive"
 		case g.Verdict == audit.Fail:
-			s += ", settled"
+			s += ", significant"
 		}
 		if first := j.Reasons[0]; first.Verdict != audit.Pass && i != 0 {
 			s += "; " + first.Text
@@ -257,19 +249,20 @@ func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 
 func tookOf(r *record.Record) string {
 	sum, seconds, _ := r.Consumed()
-	return usageOf(sum, seconds)
+	return took(score.Used(len(r.Trials), sum, seconds))
 }
 
-func usageOf(u audit.Usage, seconds float64) string {
+// took returns cost and time, as far as they are known: "$1.25, 3m2s".
+func took(c score.Consumed) string {
 	var parts []string
-	if u.USD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", u.USD))
+	if c.USD > 0 {
+		parts = append(parts, c.Cost())
 	}
 	to := time.Second
-	if seconds < 1 {
+	if c.Seconds < 1 {
 		to = 100 * time.Millisecond
 	}
-	if took := time.Duration(seconds * float64(time.Second)).Round(to); took > 0 {
+	if took := time.Duration(c.Seconds * float64(time.Second)).Round(to); took > 0 {
 		parts = append(parts, took.String())
 	}
 	return strings.Join(parts, ", ")
@@ -326,7 +319,7 @@ func (v Variant) of(as []score.Answer) *VariantResults {
 			c = &CaseResults{Case: a.Case}
 			out.Cases[id] = c
 		}
-		c.Trials = append(c.Trials, &Trial{Outcome: a.Outcome, Violate: a.Violates})
+		c.Trials = append(c.Trials, &Trial{Index: a.Trial, Outcome: a.Outcome, Violate: a.Violates})
 	}
 	return out
 }

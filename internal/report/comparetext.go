@@ -113,7 +113,7 @@ func (d *VariantDiff) Text(w io.Writer) error {
 }
 
 func (d *VariantDiff) over() string {
-	return fmt.Sprintf("over %d cases of %d families that both answered (p %.2g)",
+	return fmt.Sprintf("over %d cases of %d families that both were asked (p %.2g)",
 		d.Comparison.Cases, d.Comparison.Families, d.Comparison.P)
 }
 
@@ -160,14 +160,14 @@ func (d *AuditorDiff) Text(w io.Writer) error {
 
 // recallStanding is [standing] for auditors: of recall, over entries and files.
 func recallStanding(b string, c score.Comparison) string {
-	settles := ""
+	decides := ""
 	switch n := c.Need; {
 	case n.Families > 0:
-		settles = fmt.Sprintf("trials alone do not settle a difference of %.1f points, known vulnerabilities in %s more do", n.Size, amount(n.Families, "file"))
+		decides = fmt.Sprintf("vulnerabilities in %d more files decide a difference of %.1f points", n.Families, n.Size)
 	case n.Trials > 0:
-		settles = fmt.Sprintf("%s more of each would settle a difference of %.1f points", amount(n.Trials, "trial"), n.Size)
+		decides = fmt.Sprintf("%d more trials of each decide a difference of %.1f points", n.Trials, n.Size)
 	}
-	return standing(b, "recall", c, settles)
+	return standing(b, "recall", c, decides)
 }
 
 func rests(c score.Comparison) string {
@@ -188,36 +188,46 @@ func amount(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// standing tells a comparison from the point of view of the newcomer B, with the
-// 95 % interval: "new is worse by 4.1 points of recall (1.9 to 6.3), settled"; where
-// it is not, with what would settle it.
-func standing(b, metric string, c score.Comparison, settles string) string {
-	how, by, lo, hi := "worse by", c.Diff.Center, c.Diff.Lo, c.Diff.Hi
-	switch {
-	case by < -0.05:
-		how, by, lo, hi = "better by", -by, -hi, -lo
-	case by < 0.05:
-		how, by = "level:", 0
+// standing returns how the newcomer B stands to A, with the 95 % interval: "new: 4.1 points of
+// recall less (1.9 to 6.3 less), significant"; where it is inconclusive, what would decide it.
+func standing(b, metric string, c score.Comparison, decides string) string {
+	s := audit.OneLine(b, 0) + ": " + lead(c.Diff, metric)
+	if x := c.Answered; x != nil && fmt.Sprintf("%.1f", x.Center) != fmt.Sprintf("%.1f", c.Diff.Center) {
+		s += "; of answered trials alone " + lead(*x, "")
 	}
-	s := fmt.Sprintf("%s is %s %.1f points of %s (%.1f to %.1f)", audit.OneLine(b, 0), how, by, metric, lo, hi)
 	switch {
-	case c.Standing == score.Better, c.Standing == score.Worse:
-		return s + ", settled"
-	case settles != "":
-		return s + ", not settled: " + settles
+	case c.Standing != score.NotSettled:
+		return s + ", significant"
+	case decides != "":
+		return s + ", inconclusive: " + decides
 	}
-	return s + ", not settled"
+	return s + ", inconclusive"
 }
 
-// need says what would settle a comparison; empty where nothing is known to.
+// lead returns "4.1 points of recall more (1.9 to 6.3)"; less where the difference is below 0.
+func lead(d score.Difference, metric string) string {
+	how, of := "more", ""
+	switch {
+	case d.Center < -0.05:
+		how, d = "less", score.Difference{Center: -d.Center, Lo: -d.Hi, Hi: -d.Lo}
+	case d.Center < 0.05:
+		how, d.Center = "of difference", 0
+	}
+	if metric != "" {
+		of = " of " + metric
+	}
+	return fmt.Sprintf("%.1f points%s %s (%.1f to %.1f)", d.Center, of, how, d.Lo, d.Hi)
+}
+
+// need returns what would decide a comparison; "" where nothing is known to.
 func need(n score.Need) string {
 	switch {
 	case n.Families == 1:
-		return fmt.Sprintf("needs one more family to settle a difference of %.1f points", n.Size)
+		return fmt.Sprintf("1 more family decides a difference of %.1f points", n.Size)
 	case n.Families > 1:
-		return fmt.Sprintf("needs %d more families to settle a difference of %.1f points", n.Families, n.Size)
+		return fmt.Sprintf("%d more families decide a difference of %.1f points", n.Families, n.Size)
 	case n.Trials > 0:
-		return fmt.Sprintf("needs %d more trials of each case to settle a difference of %.1f points", n.Trials, n.Size)
+		return fmt.Sprintf("%d more trials of each case decide a difference of %.1f points", n.Trials, n.Size)
 	}
 	return ""
 }

@@ -62,29 +62,37 @@ func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &RecordDiff{A: a, B: b, From: a.Name(), To: b.Name(), Judgement: j, Figures: figures(was, now)}
+	d := &RecordDiff{A: a, B: b, From: a.Name(), To: b.Name(), Judgement: j, Figures: figures(a, b)}
 	d.entries(was, now)
 	d.findings(was, now)
 	d.notes()
 	return d, nil
 }
 
-func figures(was, now []*score.Result) []FigureDiff {
-	show := func(m score.Metric[*score.Metrics], rs []*score.Result, of func(*score.Result) *score.Metrics) (cells []string) {
-		for _, r := range rs {
-			cells = append(cells, m.Show(of(r)))
+// figures returns each figure of two records, trial by trial; was may be nil.
+func figures(was, now *record.Record) []FigureDiff {
+	trials := func(r *record.Record) (all []score.Trial) {
+		if r != nil {
+			all = record.ScoreTrials(r.Trials)
+		}
+		return slices.DeleteFunc(all, func(t score.Trial) bool { return t.Invalid != "" || t.Result == nil })
+	}
+	before, after := trials(was), trials(now)
+	show := func(m score.Metric[*score.Metrics], ts []score.Trial, of func(score.Trial) *score.Metrics) (cells []string) {
+		for _, t := range ts {
+			cells = append(cells, m.Show(of(t)))
 		}
 		return cells
 	}
-	ours := func(r *score.Result) *score.Metrics { return &r.Metrics }
-	literal := func(r *score.Result) *score.Metrics { return r.Literal.Metrics() }
+	ours := func(t score.Trial) *score.Metrics { return score.FiguresOf([]score.Trial{t}) }
+	literal := func(t score.Trial) *score.Metrics { return t.Result.Literal.Metrics() }
 	var fs []FigureDiff
 	for _, m := range score.AuditMetrics() {
-		fs = append(fs, FigureDiff{Name: m.Title(), Was: show(m, was, ours), Now: show(m, now, ours)})
+		fs = append(fs, FigureDiff{Name: m.Title(), Was: show(m, before, ours), Now: show(m, after, ours)})
 	}
 	for _, m := range score.AuditMetrics() {
 		if m.Main || m.Name == "chance level" {
-			fs = append(fs, FigureDiff{Name: m.Title(), Literal: true, Was: show(m, was, literal), Now: show(m, now, literal)})
+			fs = append(fs, FigureDiff{Name: m.Title(), Literal: true, Was: show(m, before, literal), Now: show(m, after, literal)})
 		}
 	}
 	return fs

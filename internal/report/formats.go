@@ -14,6 +14,7 @@ import (
 	"assay/audit"
 	"assay/audit/findings"
 	"assay/audit/score"
+	"assay/internal/record"
 )
 
 // A facts is what every format but HTML tells: the same figures.
@@ -46,7 +47,8 @@ type benchFact struct {
 	Prompt  string       `json:"prompt"`
 	App     string       `json:"app"` // empty: all; notStated of cases without one
 	Figures *score.Bench `json:"figures"`
-	Cost    string       `json:"cost_of_1000"`
+
+	trials []*score.Bench // of each repetition
 }
 
 // WriteAs writes the newest records and the results as text, csv, json, benchfmt
@@ -79,8 +81,10 @@ func factsOf(in *Input) (*facts, error) {
 	for _, r := range slices.Concat(in.latest("Smoke"), in.latest("Regression")) {
 		runs, early := r.Record.Ended()
 		a := auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early, nil}
-		for _, t := range r.Record.Counting() {
-			a.trials = append(a.trials, &t.Metrics)
+		for _, t := range record.ScoreTrials(r.Record.Trials) {
+			if m := score.FiguresOf([]score.Trial{t}); m != nil {
+				a.trials = append(a.trials, m)
+			}
 		}
 		f.Audits = append(f.Audits, a)
 		if r.Ended != "" {
@@ -99,10 +103,18 @@ func factsOf(in *Input) (*facts, error) {
 		return nil, err
 	}
 	for i, l := range ls {
-		f.Bench = append(f.Bench, benchFact{l.Model, l.Prompt, "", l.Bench, l.Cost})
+		whole := benchFact{Model: l.Model, Prompt: l.Prompt, Figures: l.Bench}
+		for _, as := range l.byTrial() {
+			b, err := score.BenchOf(as)
+			if err != nil {
+				return nil, err
+			}
+			whole.trials = append(whole.trials, b)
+		}
+		f.Bench = append(f.Bench, whole)
 		for _, a := range p.Apps {
 			if a.Cells[i] != nil {
-				f.Bench = append(f.Bench, benchFact{l.Model, l.Prompt, a.App, a.Cells[i], ""})
+				f.Bench = append(f.Bench, benchFact{Model: l.Model, Prompt: l.Prompt, App: a.App, Figures: a.Cells[i]})
 			}
 		}
 	}
@@ -226,12 +238,13 @@ func guarded(names ...string) []string {
 
 // benchfmt writes the figures in Go's benchmark format, for benchstat: see
 // golang.org/design/14313-benchmark-format, and pkg.go.dev/golang.org/x/perf/benchfmt
-// for the units' lines. Undefined figures are left out. A trial of an audit is a
-// sample.
+// for the units' lines. Undefined figures are left out. A trial is a
+// sample: of an audit, or of all cases by a reviewer. Applications have a line over all trials.
 func (f *facts) benchfmt(w io.Writer) error {
 	var b strings.Builder
-	unitLines(&b, score.AuditMetrics())
-	unitLines(&b, score.BenchMetrics())
+	seen := map[string]bool{}
+	unitLines(&b, seen, score.AuditMetrics())
+	unitLines(&b, seen, score.BenchMetrics())
 	line := func(name string, units []string) {
 		if len(units) > 0 {
 			fmt.Fprintf(&b, "Benchmark%s 1 %s\n", name, strings.Join(units, " "))
@@ -243,14 +256,24 @@ func (f *facts) benchfmt(w io.Writer) error {
 		}
 	}
 	for _, x := range f.Bench {
-		line(fmt.Sprintf("Bench/app=%s/model=%s/prompt=%s", solid(cmp.Or(x.App, "all")), solid(x.Model), solid(x.Prompt)), units(score.BenchMetrics(), x.Figures))
+		of := x.trials
+		if of == nil {
+			of = []*score.Bench{x.Figures}
+		}
+		for _, b := range of {
+			line(fmt.Sprintf("Bench/app=%s/model=%s/prompt=%s", solid(cmp.Or(x.App, "all")), solid(x.Model), solid(x.Prompt)), units(score.BenchMetrics(), b))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func unitLines[R any](b *strings.Builder, ms []score.Metric[R]) {
+func unitLines[R any](b *strings.Builder, seen map[string]bool, ms []score.Metric[R]) {
 	for _, m := range ms {
+		if seen[m.Unit()] {
+			continue
+		}
+		seen[m.Unit()] = true
 		better := map[bool]string{false: "higher", true: "lower"}[m.Less]
 		for _, end := range []string{"", "-low", "-high"} {
 			fmt.Fprintf(b, "Unit %s%s better=%s\n", m.Unit(), end, better)
@@ -268,7 +291,10 @@ func units[R any](ms []score.Metric[R], r R) []string {
 		case e.Value.Defined:
 			us = append(us, fmt.Sprintf("%.6g %s", e.Value.V, m.Unit()))
 		case e.Low.Defined:
-			us = append(us, fmt.Sprintf("%.6g %s-low %.6g %s-high", e.Low.V, m.Unit(), e.High.V, m.Unit()))
+			us = append(us, fmt.Sprintf("%.6g %s-low", e.Low.V, m.Unit()))
+			if e.High.Defined {
+				us = append(us, fmt.Sprintf("%.6g %s-high", e.High.V, m.Unit()))
+			}
 		}
 	}
 	return us

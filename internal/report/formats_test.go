@@ -37,7 +37,7 @@ func as(t *testing.T, format string, in report.Input) string {
 // Every format tells the same figure, and a payload stays inside its cell.
 func TestFormatsAgree(t *testing.T) {
 	in := sample(t)
-	recall := score.Means(in.Records[2].Counting()).Recall
+	recall := in.Records[2].Figures().Recall
 	require.NotEqual(t, recall, in.Records[2].Counting()[0].Metrics.Recall, "the trials differ")
 	require.Contains(t, as(t, "text", in), recall.String())
 	for _, format := range []string{"text", "benchfmt"} {

@@ -83,7 +83,7 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 			}
 			unrated = true
 		}
-		a := auditorPart{row: r, Figures: figures(nil, r.Record.Counting())}
+		a := auditorPart{row: r, Figures: figures(nil, r.Record)}
 		a.diff(s.in.Records)
 		p.Rows = append(p.Rows, a)
 		if p.Key != nil && r.Record.Key != "" && r.Record.Key != p.Key.KeyHash {

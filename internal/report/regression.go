@@ -18,7 +18,7 @@ type row struct {
 	Project string // its page
 	Verdict audit.Verdict
 	Recall  score.Estimate // over all trials that count
-	Metrics *score.Metrics // score.Means over the trials that count; nil without one
+	Metrics *score.Metrics // Record.Figures
 	Rates   *score.Rates   // of the first of them
 	Trials  int            // that count
 	Ended   string         // "1 of 3 runs ended early"; empty where none did
@@ -45,7 +45,7 @@ func rowOf(r *record.Record) row {
 	w := row{Record: r, Verdict: r.Judgement.Verdict, Project: "projects/" + pageName(r.Project)}
 	w.Page = w.Project + "#" + w.Anchor()
 	if v := r.Counting(); len(v) > 0 {
-		w.Metrics, w.Rates, w.Trials = score.Means(v), &v[0].Rates, len(v)
+		w.Metrics, w.Rates, w.Trials = r.Figures(), &v[0].Rates, len(v)
 	}
 	w.Recall = recallOver(r)
 	if runs, early := r.Ended(); early > 0 {

@@ -29,9 +29,9 @@ func (s Variant) String() string {
 
 // Results are the evaluations of a results.db as a report needs them.
 //
-// Of each case the newest form counts, told by its hash: an answer to an earlier
-// form is an answer to another question. All answers to the newest form are
-// trials of it, in the order in which they were stored, whatever run made them.
+// The trials of a variant are those of its newest run, with the runs that this one continues.
+// A trial that was asked again there has its last outcome, and what all of its attempts took.
+// Rows of no run are a trial each. Of each case the newest form counts, told by its hash.
 type Results struct {
 	Variants []*VariantResults // by model, then prompt
 	Rows     int               // evaluations that were read
@@ -48,9 +48,25 @@ type VariantResults struct {
 	Variant
 	Short   string                  // the model, with the prompt where the model has several
 	Cases   map[string]*CaseResults // by case ID
-	Answers int                     // to cases
-	Usage   audit.Usage             // of Answers, as Latency
-	Latency time.Duration           // sum
+	Answers int                     // trials that began
+	Skipped int                     // planned trials that did not begin
+	Run     string                  // the newest one; "" for rows of no run
+	planned int                     // cases of the run; 0 where it does not say
+	used    []*spent                // by trial, over all cases
+}
+
+// spent is what trials took.
+type spent struct {
+	usage   audit.Usage
+	latency time.Duration
+}
+
+func (s *spent) add(e *store.Evaluation) {
+	if *s == (spent{}) {
+		s.usage.Priced = true // a sum is priced if all parts are
+	}
+	s.usage = s.usage.Add(e.Usage)
+	s.latency += e.Latency
 }
 
 // CaseResults are the answers of one variant to one case.
@@ -60,12 +76,12 @@ type CaseResults struct {
 	Trials []*Trial
 	Told   []Telling       // the newest answers with their words, newest first, at most tellings of them
 	newest [tellings]int64 // IDs of the newest answers, newest first
-	usage  audit.Usage     // of Trials, as latency
-	took   time.Duration
+	used   spent           // by Trials, with all attempts
 }
 
 // A Trial is one answer, as little as figures need. Equal ones are shared.
 type Trial struct {
+	Index   int // from 0
 	Outcome audit.Outcome
 	Violate []int
 }
@@ -88,9 +104,10 @@ type Telling struct {
 const (
 	// tellings is how many answers of a variant to a case are kept with their words: a
 	// page of a case shows them, and a run of a million trials must fit in memory.
-	tellings  = 3
-	shortMost = 80   // characters of a name
-	wordsMost = 4000 // bytes of an answer
+	tellings   = 3
+	shortMost  = 80      // characters of a name
+	wordsMost  = 4000    // bytes of an answer
+	trialsMost = 100_000 // of one case
 )
 
 // A Key finds the cases that evaluations are about, by ID. Without one they are taken as
@@ -105,7 +122,7 @@ var ErrNoEvaluations = errors.New("no evaluations: expected those of a run of go
 // LoadResults reads what q chooses, with words also explanations and the trend; a row of a
 // case that the key does not hold is taken as its file name says.
 func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words bool) (*Results, error) {
-	l, err := summaries(ctx, st, q, key)
+	l, err := newestRuns(ctx, st, q, key)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +132,9 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	if len(l.r.Variants) == 0 && l.r.Odd > 0 {
 		return nil, fmt.Errorf("none of %d evaluations can be judged: %s", l.r.Rows, l.r.OddWhy)
 	}
-	l.r.addUp()
+	if err := l.r.addUp(ctx, st); err != nil {
+		return nil, err
+	}
 	if words && q.Run == "" {
 		l.r.Trend, l.r.NoTrend = trendOf(ctx, st, key)
 	}
@@ -129,28 +148,70 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 	return l.r, nil
 }
 
-// summaries reads what q chooses, without words.
-func summaries(ctx context.Context, st store.Store, q store.Query, key Key) (*loader, error) {
-	l := &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){}, variants: map[Variant]*VariantResults{}, trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
-	for e, err := range st.Summaries(ctx, q) {
-		if err != nil {
+// newestRuns reads what q chooses, without words: the run that it names or, of each
+// variant, the newest one.
+func newestRuns(ctx context.Context, st store.Store, q store.Query, key Key) (*loader, error) {
+	l := newLoader(key)
+	if q.Run != "" {
+		return l, l.readRun(ctx, st, q, nil)
+	}
+	latest, err := st.Latest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if latest == nil {
+		return l, l.readRun(ctx, st, q, nil)
+	}
+	byRun := map[string]map[Variant]bool{}
+	for _, v := range latest {
+		if byRun[v.Run] == nil {
+			byRun[v.Run] = map[Variant]bool{}
+		}
+		byRun[v.Run][Variant{v.Model, v.Prompt}] = true
+	}
+	for _, run := range slices.Sorted(maps.Keys(byRun)) {
+		q.Run, q.NoRun = run, run == ""
+		if err := l.readRun(ctx, st, q, byRun[run]); err != nil {
 			return nil, err
 		}
-		l.add(&e)
 	}
 	return l, nil
 }
 
-func (r *Results) addUp() {
+// readRun reads the rows of a run and of those that it continues: those of the given variants,
+// or all of them.
+func (l *loader) readRun(ctx context.Context, st store.Store, q store.Query, of map[Variant]bool) error {
+	l.run, q.Continued = q.Run, true
+	for e, err := range st.Summaries(ctx, q) {
+		if err != nil {
+			return err
+		}
+		if of == nil || of[Variant{e.Model, e.Prompt}] {
+			l.add(&e)
+		}
+	}
+	return nil
+}
+
+// addUp counts the trials of each variant, and those that its run planned and did not begin.
+func (r *Results) addUp(ctx context.Context, st store.Store) error {
+	runs, err := st.Runs(ctx)
+	if err != nil {
+		return err
+	}
 	for _, s := range r.Variants {
-		for _, c := range s.sorted() {
-			if len(c.Trials) > 0 {
-				s.Answers += len(c.Trials)
-				s.Usage = s.Usage.Add(c.usage)
-				s.Latency += c.took
+		for _, c := range s.Cases {
+			s.Answers += len(c.Trials)
+		}
+		for i := range runs {
+			if runs[i].ID == s.Run {
+				var trials int
+				trials, s.planned = runs[i].PlannedOf(s.Model, s.Prompt)
+				s.Skipped = max(0, trials-s.Answers)
 			}
 		}
 	}
+	return nil
 }
 
 func (r *Results) shorten() {
@@ -177,6 +238,7 @@ func (r *Results) shorten() {
 
 type loader struct {
 	r        *Results
+	run      string // whose rows are read
 	key      Key
 	again    map[int64]func(*store.Evaluation) // what is read again with its words, by ID
 	variants map[Variant]*VariantResults
@@ -184,13 +246,17 @@ type loader struct {
 	of       map[fileKey]*audit.Case
 }
 
+func newLoader(key Key) *loader {
+	return &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){}, variants: map[Variant]*VariantResults{},
+		trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+}
+
 func (l *loader) variant(e *store.Evaluation) *VariantResults {
 	k := Variant{e.Model, e.Prompt}
 	s := l.variants[k]
 	if s == nil {
 		k = Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}
-		s = &VariantResults{Variant: k, Short: k.String(), Cases: map[string]*CaseResults{}}
-		s.Usage.Priced = true // a sum is priced when every part is
+		s = &VariantResults{Variant: k, Short: k.String(), Cases: map[string]*CaseResults{}, Run: l.run}
 		l.variants[k] = s
 		l.r.Variants = append(l.r.Variants, s)
 	}
@@ -200,6 +266,7 @@ func (l *loader) variant(e *store.Evaluation) *VariantResults {
 // A trialKey tells equal trials: lists that store.Summaries shares are equal where
 // they begin at the same place.
 type trialKey struct {
+	index   int
 	outcome audit.Outcome
 	first   *int
 	n       int
@@ -210,14 +277,14 @@ type fileKey struct {
 	expected  audit.Label
 }
 
-func (l *loader) trial(e *store.Evaluation) *Trial {
-	k := trialKey{outcome: e.Outcome, n: len(e.Violates)}
+func (l *loader) trial(e *store.Evaluation, index int) *Trial {
+	k := trialKey{index: index, outcome: e.Outcome, n: len(e.Violates)}
 	if k.n > 0 {
 		k.first = &e.Violates[0]
 	}
 	t := l.trials[k]
 	if t == nil {
-		t = &Trial{e.Outcome, e.Violates}
+		t = &Trial{index, e.Outcome, e.Violates}
 		l.trials[k] = t
 	}
 	return t
@@ -252,13 +319,23 @@ func (l *loader) addCase(e *store.Evaluation) {
 	}
 	if cr.Hash != e.CaseHash { // rows come oldest first: the newest form wins
 		l.r.Old += len(cr.Trials)
-		cr.Hash, cr.Trials, cr.newest = e.CaseHash, nil, [tellings]int64{}
+		cr.Hash, cr.Trials, cr.newest, cr.used = e.CaseHash, nil, [tellings]int64{}, spent{}
 	}
-	if cr.Trials = append(cr.Trials, l.trial(e)); len(cr.Trials) == 1 {
-		cr.usage, cr.took = audit.Usage{Priced: true}, 0
+	index, again := len(cr.Trials), -1
+	if l.run != "" {
+		index = e.Index
+		again = slices.IndexFunc(cr.Trials, func(t *Trial) bool { return t.Index == index })
 	}
-	cr.usage = cr.usage.Add(e.Usage)
-	cr.took += e.Latency
+	if t := l.trial(e, index); again >= 0 {
+		cr.Trials[again] = t // the last attempt decides
+	} else {
+		cr.Trials = append(cr.Trials, t)
+	}
+	for len(s.used) <= index {
+		s.used = append(s.used, &spent{})
+	}
+	s.used[index].add(e)
+	cr.used.add(e)
 	copy(cr.newest[1:], cr.newest[:])
 	cr.newest[0] = e.ID
 }
@@ -269,6 +346,8 @@ func odd(e *store.Evaluation) error {
 		return fmt.Errorf("evaluation %d has the expected_result %q: expected good or bad", e.ID, clip(string(e.Expected), 60))
 	case strings.HasPrefix(e.TestFile, "fixtures/planted/"):
 		return fmt.Errorf("evaluation %d is of a module review, which areas replaced: go test -run Regression -filter areas", e.ID)
+	case e.Index < 0 || e.Index > trialsMost:
+		return fmt.Errorf("evaluation %d has the trial_index %d: expected 0 to %d", e.ID, e.Index, trialsMost)
 	case !slices.Contains(outcomes, e.Outcome):
 		return fmt.Errorf("evaluation %d has the outcome %q: expected one of %q; a later Assay may have written it", e.ID, clip(string(e.Outcome), 60), outcomes)
 	}

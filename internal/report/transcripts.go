@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/audit"
+	"assay/audit/score"
 	"assay/internal/events"
 	"assay/internal/record"
 )
@@ -92,7 +93,7 @@ func addTurns(g *grid, run string, turns []events.Turn) {
 
 // number gives a figure for a grid; nil where nobody told it.
 func number(v float64) any {
-	if !(v > 0 && v < beyondAll) { // what an agent states may be below 0, or no number
+	if !(v > 0 && v < score.BeyondAll) { // what an agent states may be below 0, or no number
 		return nil
 	}
 	return math.Round(v*10000) / 10000

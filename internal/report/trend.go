@@ -21,7 +21,7 @@ func trendOf(ctx context.Context, st store.Store, key Key) ([]Series, error) {
 		return nil, err
 	}
 	var all []Series
-	left := trendMost
+	left, continued := trendMost, map[string]bool{}
 	for _, run := range runs {
 		if left -= run.Planned; left < 0 {
 			break
@@ -29,8 +29,12 @@ func trendOf(ctx context.Context, st store.Store, key Key) ([]Series, error) {
 		if run.Suite != "Bench" || run.Planned == 0 {
 			continue
 		}
-		l, err := summaries(ctx, st, store.Query{Run: run.ID}, Key{Cases: key.Cases})
-		if err != nil {
+		if continued[run.ID] {
+			continue // the points of the later run hold its trials
+		}
+		continued[run.Continues] = true
+		l := newLoader(Key{Cases: key.Cases})
+		if err := l.readRun(ctx, st, store.Query{Run: run.ID}, nil); err != nil {
 			return nil, err
 		}
 		for _, v := range l.r.Variants {

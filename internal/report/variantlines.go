@@ -21,10 +21,6 @@ type variantLine struct {
 	Pace  string // seconds an answer
 }
 
-// beyondAll is more dollars or seconds than anything takes: who states as much states
-// nothing, and sums of such are no numbers.
-const beyondAll = 1e12
-
 func (l variantLine) Anchor() string {
 	return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html")
 }
@@ -36,20 +32,22 @@ func variantLines(r *Results) ([]variantLine, error) {
 	ls := make([]variantLine, len(r.Variants))
 	err := each(len(ls), func(i int) error {
 		s := r.Variants[i]
-		b, err := score.BenchOf(answers(s.sorted()))
+		b, err := score.BenchOf(s.all())
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 		l := variantLine{VariantResults: s, Bench: b, Cost: "no price", Pace: "not measured"}
-		if s.Answers > 0 && s.Usage.USD > 0 && s.Usage.USD < beyondAll {
-			l.usd = 1000 * s.Usage.USD / float64(s.Answers)
-			l.Cost = fmt.Sprintf("%.2f USD", l.usd)
-			if !s.Usage.Priced {
-				l.Cost = "at least " + l.Cost
+		if used := b.Consumed; used.Trials > 0 {
+			if used.Cost() != "no price" && used.USD > 0 {
+				l.usd = 1000 * used.USD / float64(used.Trials)
+				l.Cost = fmt.Sprintf("%.2f USD", l.usd)
+				if !used.Priced {
+					l.Cost = "at least " + l.Cost
+				}
 			}
-		}
-		if s.Answers > 0 && s.Latency > 0 {
-			l.Pace = fmt.Sprintf("%.1f s", s.Latency.Seconds()/float64(s.Answers))
+			if used.Seconds > 0 {
+				l.Pace = fmt.Sprintf("%.1f s", used.Seconds/float64(used.Trials))
+			}
 		}
 		ls[i] = l
 		return nil

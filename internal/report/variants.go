@@ -52,10 +52,10 @@ func (r *Results) names() string {
 // A VariantDiff sets reviewer A against reviewer B on the same cases.
 type VariantDiff struct {
 	A, B       string
-	Comparison score.Comparison // how A stands to B
-	FiguresA   *score.Bench
+	Comparison score.Comparison // of B against A: a positive difference is a lead of B
+	FiguresA   *score.Bench     // of all that A was asked
 	FiguresB   *score.Bench
-	AlsoA      []string // cases that A gets right in every trial and B, which answers, in none
+	AlsoA      []string // cases that A gets right in every trial and B in none
 	AlsoB      []string // the other way
 	Changed    []string // cases whose form differs between the two: left out
 	OnlyA      int      // cases that B was not asked
@@ -70,15 +70,15 @@ func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.FiguresA, err = score.BenchOf(as); err != nil {
+	if d.FiguresA, err = score.BenchOf(a.all()); err != nil {
 		return nil, err
 	}
-	d.FiguresB, err = score.BenchOf(bs)
+	d.FiguresB, err = score.BenchOf(b.all())
 	return d, err
 }
 
 func (d *VariantDiff) compare(as, bs []score.Answer) (err error) {
-	if d.Comparison, err = score.CompareReviewers(as, bs); err != nil {
+	if d.Comparison, err = score.CompareReviewers(bs, as); err != nil {
 		return fmt.Errorf("%s against %s: %w", d.A, d.B, err)
 	}
 	return nil
@@ -115,26 +115,67 @@ func common(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer) {
 	return d, answers(ofA), answers(ofB)
 }
 
-// answers gives every trial of cases. They are many: the list is made once, not grown.
+// answers returns every trial of cases, with what they took.
 func answers(cs []*CaseResults) []score.Answer {
 	n := 0
 	for _, c := range cs {
 		n += len(c.Trials)
 	}
-	as := make([]score.Answer, 0, n)
+	as := make([]score.Answer, 0, n) // they are many: not grown
 	for _, c := range cs {
 		for i, t := range c.Trials {
-			as = append(as, score.Answer{Case: c.Case, Trial: i, Outcome: t.Outcome, Violates: t.Violate})
+			a := score.Answer{Case: c.Case, Trial: t.Index, Outcome: t.Outcome, Violates: t.Violate}
+			if i == 0 {
+				a.Used = c.used.by(len(c.Trials))
+			}
+			as = append(as, a)
 		}
 	}
 	return as
 }
 
-// turns reports whether c is right in every trial and other in none. One that has no
-// answer is not wrong.
+func (s *spent) by(trials int) *score.Consumed {
+	used := score.Used(trials, s.usage, s.latency.Seconds())
+	return &used
+}
+
+// all returns every planned trial of the variant.
+func (v *VariantResults) all() []score.Answer { return append(answers(v.sorted()), v.notBegun()...) }
+
+// notBegun returns the planned trials that did not begin.
+func (v *VariantResults) notBegun() []score.Answer {
+	return slices.Repeat([]score.Answer{{Outcome: audit.OutcomeSkipped}}, v.Skipped)
+}
+
+// consumed returns what all trials of the variant took.
+func (v *VariantResults) consumed() score.Consumed {
+	var sum spent
+	for _, s := range v.used {
+		sum.usage, sum.latency = sum.usage.Add(s.usage), sum.latency+s.latency
+		sum.usage.Priced = s.usage.Priced
+	}
+	return *sum.by(v.Answers)
+}
+
+// byTrial returns the answers of each repetition.
+func (v *VariantResults) byTrial() [][]score.Answer {
+	out := make([][]score.Answer, len(v.used))
+	for _, a := range answers(v.sorted()) {
+		a.Used = nil
+		out[a.Trial] = append(out[a.Trial], a)
+	}
+	for i, as := range out {
+		if len(as) > 0 {
+			as[0].Used = v.used[i].by(len(as))
+		}
+	}
+	return slices.DeleteFunc(out, func(as []score.Answer) bool { return len(as) == 0 })
+}
+
+// turns reports whether c is right in every trial and other in none.
 func (c *CaseResults) turns(other *CaseResults) bool {
 	mine, theirs := c.outcomes(), other.outcomes()
-	return len(c.Trials) > 0 && mine[audit.OutcomeCorrect] == len(c.Trials) && theirs[audit.OutcomeCorrect] == 0 && theirs[audit.OutcomeWrong] > 0
+	return len(c.Trials) > 0 && mine[audit.OutcomeCorrect] == len(c.Trials) && theirs[audit.OutcomeCorrect] == 0 && len(other.Trials) > 0
 }
 
 func (c *CaseResults) outcomes() map[audit.Outcome]int {

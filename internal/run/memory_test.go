@@ -85,6 +85,10 @@ func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evalu
 	}
 }
 func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) { return nil, nil }
+func (m *memory) Errored(context.Context, []string) (map[string]store.Consumed, error) {
+	return nil, nil
+}
+func (m *memory) Latest(context.Context) ([]store.RunVariant, error) { return nil, nil }
 func (m *memory) Runs(context.Context) ([]store.Run, error) {
 	newest := slices.Clone(m.runs)
 	slices.Reverse(newest)

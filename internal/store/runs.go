@@ -50,6 +50,55 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 	return out, nil
 }
 
+func (s *sqlStore) Latest(ctx context.Context) ([]RunVariant, error) {
+	if !s.wide {
+		return nil, nil
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	age := map[string]int{} // place among the runs, the newest first
+	for i := range runs {
+		age[runs[i].ID] = i
+	}
+	type seen struct {
+		RunVariant
+		last int64 // ID of its newest evaluation
+	}
+	newest := map[[2]string]seen{}
+	older := func(a, b *seen) bool {
+		i, known := age[a.Run]
+		j, ok := age[b.Run]
+		if known && ok {
+			return i > j
+		}
+		return known == ok && a.last < b.last || !known && ok
+	}
+	scan := func(rows *sql.Rows) (v seen, err error) {
+		err = rows.Scan(&v.Run, &v.Model, &v.Prompt, &v.last)
+		return v, err
+	}
+	const columns = "coalesce(run_id, ''), coalesce(CAST(model_name AS TEXT), ''), coalesce(prompt, ''), MAX(e.id)"
+	const group = " GROUP BY 1, 2, 3"
+	for v, err := range stream(ctx, s, scan, "SELECT "+columns+" FROM evaluations e"+group+
+		" UNION ALL SELECT "+strings.Replace(columns, "run_id", "r.run_id", 1)+
+		" FROM reused r JOIN evaluations e ON e.id = r.evaluation_id"+group) {
+		if err != nil {
+			return nil, err
+		}
+		key := [2]string{v.Model, v.Prompt}
+		if old, ok := newest[key]; !ok || older(&old, &v) {
+			newest[key] = v
+		}
+	}
+	out := make([]RunVariant, 0, len(newest))
+	for _, v := range newest {
+		out = append(out, v.RunVariant)
+	}
+	return out, nil
+}
+
 // Chain returns the first of these runs, which are the newest first, and those that it
 // continues.
 func Chain(runs []Run) []Run {

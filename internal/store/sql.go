@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A sqlStore is a Store over database/sql. One set of queries serves both
@@ -190,6 +191,38 @@ func (s *sqlStore) Spent(ctx context.Context, runs []string) (float64, error) {
 		}
 	}
 	return sum, nil
+}
+
+func (s *sqlStore) Errored(ctx context.Context, runs []string) (map[string]Consumed, error) {
+	type row struct {
+		trial string
+		Consumed
+	}
+	scan := func(rows *sql.Rows) (r row, err error) {
+		var priced int
+		var ms int64
+		err = rows.Scan(&r.trial, &r.Usage.TokensIn, &r.Usage.TokensOut, &r.Usage.USD, &priced, &ms)
+		r.Usage.Priced, r.Wall = priced != 0, time.Duration(ms)*time.Millisecond
+		return r, err
+	}
+	found := map[string]Consumed{}
+	if len(runs) == 0 || !s.audited {
+		return found, nil
+	}
+	for _, table := range [][2]string{{"evaluations", "latency_ms"}, {"audits", "wall_ms"}} {
+		text := "SELECT trial_key, tokens_in, tokens_out, usd, priced, " + table[1] + " FROM " + table[0] +
+			" WHERE outcome = 'errored' AND run_id IN (" + places(1, len(runs)) + ")"
+		for r, err := range stream(ctx, s, scan, text, anys(runs)...) {
+			if err != nil {
+				return nil, err
+			}
+			if sum, ok := found[r.trial]; ok {
+				r.Usage, r.Wall = r.Usage.Add(sum.Usage), r.Wall+sum.Wall
+			}
+			found[r.trial] = r.Consumed
+		}
+	}
+	return found, nil
 }
 
 func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error] {

@@ -97,11 +97,46 @@ type Run struct {
 	Continues      string            // ID of the run whose trials this one continues; may be empty
 }
 
+// SetPlanned notes how many trials of how many cases a run plans of a variant.
+func (r *Run) SetPlanned(model, prompt string, trials, cases int) {
+	r.Parts[plannedPart(model, prompt)] = fmt.Sprintf(plannedText, trials, cases)
+}
+
+// PlannedOf returns what SetPlanned noted; zeros where nothing was.
+func (r *Run) PlannedOf(model, prompt string) (trials, cases int) {
+	_, _ = fmt.Sscanf(r.Parts[plannedPart(model, prompt)], plannedText, &trials, &cases) // older runs have none
+	return trials, cases
+}
+
+// IsPlanned reports whether SetPlanned noted the part of this name.
+func IsPlanned(part string) bool { return strings.HasPrefix(part, plannedPrefix) }
+
+func plannedPart(model, prompt string) string { return plannedPrefix + model + "@" + prompt }
+
+const (
+	plannedPrefix = "plan of "
+	plannedText   = "%d trials of %d cases"
+)
+
 // A Query chooses evaluations. Empty fields choose everything.
 type Query struct {
-	Run   string // with the rows that this run reused from earlier ones
-	Model string
-	After int64 // evaluations with larger IDs
+	Run       string // with the rows that this run reused from earlier ones
+	Continued bool   // with Run: also the rows of the runs that it continues
+	NoRun     bool   // only rows of no run
+	Model     string
+	After     int64 // evaluations with larger IDs
+}
+
+// Consumed is what attempts took.
+type Consumed struct {
+	Usage audit.Usage
+	Wall  time.Duration
+}
+
+// A RunVariant is a reviewer with a prompt, and the newest run that holds trials of it.
+type RunVariant struct {
+	Run           string // "" for rows of no run
+	Model, Prompt string
 }
 
 // ReplyMost is how much of a reply ByID gives, in characters: several thousand are
@@ -128,6 +163,8 @@ type Store interface {
 	Prior(ctx context.Context, runs, trials []string) (map[string]Evaluation, error)
 	// Spent returns the USD that the rows of these runs cost, without reused ones.
 	Spent(ctx context.Context, runs []string) (float64, error)
+	// Errored returns what the errored rows of these runs consumed, by trial.
+	Errored(ctx context.Context, runs []string) (map[string]Consumed, error)
 	// Evaluations streams the rows that q chooses, oldest first, without
 	// attempts. The first error ends the sequence.
 	Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error]
@@ -145,7 +182,10 @@ type Store interface {
 	PriorAudits(ctx context.Context, runs, trials []string) (map[string]Audit, error)
 	// Attempts gives a trial's attempts in the order in which they were made.
 	Attempts(ctx context.Context, run, trial string) ([]audit.Attempt, error)
-	// Runs gives all runs, newest first.
+	// Latest returns each reviewer with each of its prompts, and the newest run of it; nil
+	// where the rows belong to no runs.
+	Latest(ctx context.Context) ([]RunVariant, error)
+	// Runs returns all runs, newest first.
 	Runs(ctx context.Context) ([]Run, error)
 	// Close writes what is pending and releases the database.
 	Close() error

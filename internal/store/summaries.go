@@ -18,7 +18,7 @@ import (
 // them into one text, which is split once for each value: to hand over every
 // column of every row takes twice as long.
 var keyColumns = []string{"test_file", "model_name", "expected_result", "actual_result", "app", "query", "family", "prompt", "twin",
-	"outcome", "status", "violates", "case_hash", "reason", "priced"}
+	"outcome", "status", "violates", "case_hash", "reason", "priced", "trial_index"}
 
 var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms", "confidence"}
 
@@ -26,7 +26,7 @@ var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms", "c
 const between = "\x1f"
 
 // Summaries streams the rows that q chooses, oldest first, with what figures are made
-// of alone: ID, TestFile, Model, Expected, Actual, App, Query, Family, Prompt,
+// of alone: ID, TestFile, Model, Expected, Actual, Index, App, Query, Family, Prompt,
 // Twin, Outcome, Status, Violates, Reason, CaseHash, Usage, Latency, Confidence. Equal
 // strings and lists are shared among rows and must not be written to: a million
 // rows are read at a fraction of the time and memory that Evaluations takes.
@@ -70,7 +70,7 @@ func (s *sqlStore) expression(column string) string {
 
 func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 	for e, err := range s.ByID(ctx, []int64{id}) {
-		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, App: e.App, Query: e.Query,
+		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, Index: e.Index, App: e.App, Query: e.Query,
 			Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
 			CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Confidence: e.Confidence}, err
 	}
@@ -99,6 +99,16 @@ func ofRuns(n int) string {
 	return "(e.run_id IN (" + list + ") OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id IN (" + list + ")))"
 }
 
+// ofChain is ofRuns for the run $1, if continued with the runs that it continues.
+func (s *sqlStore) ofChain(continued bool) string {
+	if !continued || !s.planned {
+		return ofRuns(1)
+	}
+	const chain = "(WITH RECURSIVE chain(id) AS (SELECT CAST($1 AS TEXT) UNION SELECT runs.continues FROM runs JOIN chain" +
+		" ON runs.id = chain.id WHERE runs.continues <> '') SELECT id FROM chain)"
+	return "(e.run_id IN " + chain + " OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id IN " + chain + "))"
+}
+
 // chosen gives the WHERE clause of a query; not ok where nothing can match.
 func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 	var terms []string
@@ -107,7 +117,10 @@ func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 			return "", nil, false
 		}
 		args = append(args, q.Run)
-		terms = append(terms, ofRuns(1))
+		terms = append(terms, s.ofChain(q.Continued))
+	}
+	if q.NoRun && s.wide {
+		terms = append(terms, "coalesce(e.run_id, '') = ''")
 	}
 	if q.Model != "" {
 		args = append(args, q.Model)
@@ -178,7 +191,7 @@ func (b *summaryScan) of(key []byte) (*Evaluation, error) {
 	e := &Evaluation{TestFile: text("test_file"), Model: text("model_name"), Expected: audit.Label(fold(text("expected_result"))), Actual: fold(text("actual_result")),
 		App: text("app"), Query: text("query"), Family: text("family"), Prompt: text("prompt"), Twin: text("twin"), Outcome: audit.Outcome(text("outcome")),
 		Status: audit.Status(text("status")), Violates: b.list(at("violates")), CaseHash: text("case_hash"), Reason: Reason(readNumber(text("reason"))),
-		Usage: audit.Usage{Priced: readNumber(text("priced")) != 0}}
+		Index: int(readNumber(text("trial_index"))), Usage: audit.Usage{Priced: readNumber(text("priced")) != 0}}
 	e.complete()
 	if len(b.keys) >= keysMost {
 		b.keys, b.strings = map[string]*Evaluation{}, map[string]string{}

@@ -179,7 +179,13 @@ func casesOf(e *env, v *variant) (int, error) {
 func answersOf(ms []*measurement) (as []score.Answer) {
 	for _, m := range ms {
 		for i, x := range m.trials {
-			as = append(as, score.Answer{Case: m.target.subject, Trial: i, Outcome: x.result.Outcome, Violates: x.result.Evaluation.Violates})
+			a := score.Answer{Case: m.target.subject, Trial: i, Outcome: x.result.Outcome, Violates: x.result.Evaluation.Violates}
+			if a.Outcome != audit.OutcomeSkipped {
+				usage, took := x.usage()
+				used := score.Used(1, usage, took.Seconds())
+				a.Used = &used
+			}
+			as = append(as, a)
 		}
 	}
 	return as

@@ -26,9 +26,10 @@ import (
 
 // A trial is one repetition of a measurement.
 type trial struct {
-	audit  *run.Audit // of an auditor; else nil
-	review *run.Trial // of a reviewer; else nil
-	result run.Result // when it has ended
+	audit  *run.Audit     // of an auditor; else nil
+	review *run.Trial     // of a reviewer; else nil
+	result run.Result     // when it has ended
+	before store.Consumed // by its errored attempts in the runs that this one continues
 }
 
 // key identifies the trial in the plan.
@@ -272,12 +273,16 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 		}
 		jobs = r.jobs()
 	}
+	r.notePlanned(&c.Run)
 	plan, err := run.Prepare(ctx, c, itemsOf(st, jobs))
 	if err != nil {
 		return nil, nil, err
 	}
 	if first == "" {
 		r.notePlan(ctx, st, plan)
+		if err := r.addErrored(ctx, st, plan, jobs); err != nil {
+			return nil, nil, err
+		}
 	}
 	r.suite.progress.plan(plan.Estimate)
 	if plan.Estimate.Most > 0 {
@@ -319,6 +324,51 @@ func (r *running) parts() map[string]string {
 	return all
 }
 
+// addErrored adds to the trials what their errored attempts consumed in the runs that this
+// one continues.
+func (r *running) addErrored(ctx context.Context, st store.Store, plan *run.Plan, jobs []*trial) error {
+	var ids []string
+	for _, one := range plan.Continued() {
+		ids = append(ids, one.ID)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	errored, err := st.Errored(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, x := range jobs {
+		x.before = errored[x.key()]
+	}
+	return nil
+}
+
+// usage returns what all attempts of the trial consumed, and how long they took.
+func (x *trial) usage() (audit.Usage, time.Duration) {
+	ev := &x.result.Evaluation
+	if x.before == (store.Consumed{}) {
+		return ev.Usage, ev.Latency
+	}
+	return ev.Usage.Add(x.before.Usage), ev.Latency + x.before.Wall
+}
+
+// notePlanned notes in a run how many trials it plans of each reviewer.
+func (r *running) notePlanned(run *store.Run) {
+	type counts struct{ trials, cases int }
+	of := map[[2]string]counts{}
+	for _, m := range r.selected {
+		for side := range m.sides() {
+			if key := [2]string{side.variant.name, side.variant.prompt.name}; r.definition.review {
+				of[key] = counts{of[key].trials + len(side.trials), of[key].cases + 1}
+			}
+		}
+	}
+	for key, n := range of {
+		run.SetPlanned(key[0], key[1], n.trials, n.cases)
+	}
+}
+
 // notePlan says what the plan takes from earlier runs, or why it takes nothing from one
 // that was interrupted.
 func (r *running) notePlan(ctx context.Context, st store.Store, plan *run.Plan) {
@@ -340,7 +390,7 @@ func (r *running) notePlan(ctx context.Context, st store.Store, plan *run.Plan) 
 			if last.Suite != name {
 				continue
 			}
-			if differs := changedParts(last.Parts, r.parts()); interrupted(&last) && len(last.Parts) > 0 && len(differs) > 0 {
+			if differs := changedParts(last.Parts, plan.Config().Run.Parts); interrupted(&last) && len(last.Parts) > 0 && len(differs) > 0 {
 				r.suite.summary.first("%s: a new run: the interrupted one of %s differs in %s (-reuse takes its answers)", name, day(last.Started), strings.Join(differs, ", "))
 			}
 			return
@@ -366,7 +416,7 @@ func changedParts(was, is map[string]string) (names []string) {
 		}
 	}
 	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(names, store.IsPlanned) // it follows from the others
 }
 
 func day(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }

@@ -80,7 +80,7 @@ func checkOf(m *measurement, g *score.Reason) string {
 
 // checkRegression reports the figures of a project as attributes.
 func checkRegression(t T, _ *env, m *measurement) {
-	f := score.Means(m.record.Counting())
+	f := m.record.Figures()
 	if f == nil {
 		return
 	}
@@ -227,7 +227,7 @@ func printProject(t T, r *running, m *measurement, j *score.Judgement) {
 // projectRow returns the row of an auditor on a project.
 func projectRow(m *measurement, j *score.Judgement) line {
 	l := line{suite: "Regression", who: m.variant.name, about: m.target.project.Name, verdict: j.Verdict, replay: m.replayed()}
-	if f := score.Means(m.record.Counting()); f != nil {
+	if f := m.record.Figures(); f != nil {
 		l.figures = score.ShowAll(score.Main(score.AuditMetrics()), f)
 		if now, since := sinceBaseline(score.MetricRecall, j.Reasons); now.Defined { // the mean over the trials
 			l.figures[0], l.since = score.Show(score.MetricRecall, now), since
@@ -347,7 +347,6 @@ func printBench(t T, r *running, label string, ms []*measurement, j *judged) {
 			l.cause = causeOf(firstNot(audit.Pass, j.bench.Reasons)) + lost(j.bench.Lost)
 		}
 	}
-	l.used = paid(ms)
 	if v.recorded != nil {
 		l.whole = fmt.Sprintf("%d readings", len(v.recorded))
 	}
@@ -369,6 +368,7 @@ func addBenchRow(r *running, l line, as []score.Answer) {
 		return
 	}
 	l.figures = score.ShowAll(score.Main(score.BenchMetrics()), f)
+	l.used = consumed(&f.Consumed)
 	if f.Unanswered.Defined && f.Unanswered.V > 0 {
 		l.cause = strings.TrimPrefix(l.cause+"; unanswered "+f.Unanswered.String(), "; ")
 	}
@@ -419,20 +419,12 @@ func servedBy(ms []*measurement) string {
 	return "answers were given by " + strings.Join(parts, ", ")
 }
 
-// paid returns what the trials of these measurements consumed; nil if nothing was paid.
-func paid(ms []*measurement) []string {
-	sum := audit.Usage{Priced: true}
-	for _, m := range ms {
-		for _, x := range m.trials {
-			if x.result.Outcome != audit.OutcomeSkipped {
-				sum = sum.Add(x.result.Evaluation.Usage)
-			}
-		}
-	}
-	if sum.USD == 0 && sum.TokensIn+sum.TokensOut == 0 {
+// consumed returns the cells of what reviews consumed; nil if nothing was paid.
+func consumed(c *score.Consumed) []string {
+	if c.USD == 0 && c.Tokens == 0 {
 		return nil
 	}
-	cells := used(sum, 0)
+	cells := used(audit.Usage{USD: c.USD, Priced: c.Priced, TokensIn: c.Tokens}, 0)
 	cells[3] = "" // the time is the run's
 	return cells
 }

@@ -14,6 +14,7 @@ import (
 	"assay/internal/record"
 	"assay/internal/run"
 	"assay/internal/seal"
+	"assay/internal/store"
 )
 
 const baselinesDir = "fixtures/baselines"
@@ -174,7 +175,11 @@ func addTrial(m *measurement, i int, x *trial, v *run.Audited) {
 	rec, a := &m.record, &v.Run
 	rec.Version, rec.Model = cmp.Or(a.Version, rec.Version), cmp.Or(a.Model, rec.Model)
 	rec.Command = cmp.Or(strings.Join(a.Command, " "), rec.Command)
-	rec.Trials = append(rec.Trials, trialOf(v))
+	one := trialOf(v)
+	if x.before != (store.Consumed{}) {
+		one.Usage, one.Seconds = one.Usage.Add(x.before.Usage), one.Seconds+x.before.Wall.Seconds()
+	}
+	rec.Trials = append(rec.Trials, one)
 	if !m.replayed() {
 		m.transcripts = append(m.transcripts, transcripts(i, v)...)
 	}

@@ -75,7 +75,7 @@ func (c ScoreReports) Run(w io.Writer) error {
 	s.add(projectRow(m, &one))
 	s.show(w, view{width: screenWidth, lines: screenLines, all: true})
 	fmt.Fprintln(w)
-	figures := score.Means(m.record.Counting())
+	figures := m.record.Figures()
 	for _, x := range score.AuditMetrics() {
 		fmt.Fprintf(w, "%-28s %s\n", x.Name, x.Show(figures))
 	}
