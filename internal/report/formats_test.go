@@ -234,7 +234,7 @@ func TestEarlierFormsAreLeftOut(t *testing.T) {
 		require.NoError(t, err)
 		for i, h := range hashes {
 			for k, label := range []audit.Label{audit.Good, audit.Bad} {
-				require.NoError(t, st.Put(context.Background(), store.Evaluation{Time: day, Run: "r", Trial: string(rune('a' + 2*i + k)), TestFile: "tests/shop/q-0" + string(rune('1'+k)) + "-" + string(label) + ".md",
+				require.NoError(t, st.Put(context.Background(), store.Evaluation{Time: day, Run: "r", Trial: string(rune('a' + 2*i + k)), Index: i, TestFile: "tests/shop/q-0" + string(rune('1'+k)) + "-" + string(label) + ".md",
 					App: "shop", Query: "q", Family: "shop/q", Model: "m", Expected: label, Actual: "good", Outcome: audit.OutcomeCorrect, Status: audit.Answered, CaseHash: h}))
 			}
 		}
@@ -268,8 +268,8 @@ func TestReviewersWithoutANameAreToldApart(t *testing.T) {
 	require.Equal(t, "no name (2)", r.Variants[1].Short)
 }
 
-// A case that one side did not answer turned neither right nor wrong there.
-func TestWhatIsNotAnsweredTurnsNothing(t *testing.T) {
+// A case that one side did not answer is wrong there.
+func TestUnansweredCasesAreWrong(t *testing.T) {
 	variant := func(outcomes ...audit.Outcome) *report.VariantResults {
 		v := &report.VariantResults{Cases: map[string]*report.CaseResults{}}
 		for i, o := range outcomes {
@@ -281,6 +281,6 @@ func TestWhatIsNotAnsweredTurnsNothing(t *testing.T) {
 	d, err := report.DiffVariants(variant(audit.OutcomeErrored, audit.OutcomeWrong, audit.OutcomeCorrect, audit.OutcomeCorrect),
 		variant(audit.OutcomeCorrect, audit.OutcomeCorrect, audit.OutcomeWrong, audit.OutcomeMalformed))
 	require.NoError(t, err)
-	require.Equal(t, []string{"shop/q-02-bad"}, d.AlsoB)
-	require.Equal(t, []string{"shop/q-03-bad"}, d.AlsoA)
+	require.Equal(t, []string{"shop/q-01-bad", "shop/q-02-bad"}, d.AlsoB)
+	require.Equal(t, []string{"shop/q-03-bad", "shop/q-04-bad"}, d.AlsoA)
 }

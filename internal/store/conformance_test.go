@@ -81,7 +81,7 @@ func TestConformance(t *testing.T) {
 				test func(*testing.T, engine)
 			}{
 				{"round trip", roundTrip}, {"one row for a trial of a run", once}, {"answered", answered},
-				{"reused", reused}, {"runs", runs}, {"seven columns", sevenColumns}, {"read only", readOnly},
+				{"reused", reused}, {"runs", runs}, {"continued", continued}, {"seven columns", sevenColumns}, {"read only", readOnly},
 				{"many writers", manyWriters}, {"hostile text", hostileText}, {"closed", closed}, {"closed while others write", closedWhileWriting},
 				{"empty", empty}, {"opened together", openedTogether}, {"brief", brief}, {"by ID", byID},
 				{"odd types", oddTypes}, {"audits", audits}, {"older tables", olderTables},
@@ -250,6 +250,45 @@ func runs(t *testing.T, e engine) {
 	require.NoError(t, err)
 	require.Empty(t, cmp.Diff([]store.Run{r}, got), "-want +got")
 	require.ErrorContains(t, s.Finish(ctx, store.Run{ID: "r9"}), `run "r9" was never begun`)
+}
+
+// continued: a run is read with those that it continues, each variant has its newest run, and
+// what errored attempts consumed is known.
+func continued(t *testing.T, e engine) {
+	s, ctx := open(t, e.fresh(t)), context.Background()
+	put := func(run, trial, model string, outcome audit.Outcome) {
+		ev := evaluation(run, trial)
+		ev.Model, ev.Outcome = model, outcome
+		require.NoError(t, s.Put(ctx, ev))
+	}
+	for i, r := range []store.Run{{ID: "r0"}, {ID: "r1"}, {ID: "r2", Continues: "r1"}, {ID: "r3", Continues: "r2"}} {
+		r.Started, r.Parts = day.Add(time.Duration(i)*time.Hour), map[string]string{}
+		r.SetPlanned("m", "p", 6, 3)
+		require.NoError(t, s.Begin(ctx, r))
+	}
+	put("r0", "k0", "m", audit.OutcomeCorrect)
+	put("r1", "k1", "m", audit.OutcomeErrored)
+	put("r1", "k2", "m", audit.OutcomeCorrect)
+	put("r2", "k1", "m", audit.OutcomeErrored)
+	put("r2", "other", "n", audit.OutcomeCorrect)
+	require.NoError(t, s.Reuse(ctx, "r3", all(t, s, store.Query{Run: "r1"})[1:]))
+	require.NoError(t, s.Reuse(ctx, "r3", all(t, s, store.Query{Run: "r0"})))
+	require.Len(t, all(t, s, store.Query{Run: "r3"}), 2)
+	require.Len(t, all(t, s, store.Query{Run: "r3", Continued: true}), 5)
+	require.Len(t, all(t, s, store.Query{Run: "r2", Continued: true, Model: "m"}), 3)
+	require.Empty(t, all(t, s, store.Query{NoRun: true}))
+	latest, err := s.Latest(ctx)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []store.RunVariant{{Run: "r3", Model: "m", Prompt: "evaluation-prompt"},
+		{Run: "r2", Model: "n", Prompt: "evaluation-prompt"}}, latest)
+	errored, err := s.Errored(ctx, []string{"r2", "r1"})
+	require.NoError(t, err)
+	one := evaluation("", "")
+	require.Equal(t, map[string]store.Consumed{"k1": {Usage: one.Usage.Add(one.Usage), Wall: 2 * one.Latency}}, errored)
+	runs, err := s.Runs(ctx)
+	require.NoError(t, err)
+	trials, cases := runs[0].PlannedOf("m", "p")
+	require.Equal(t, []int{6, 3}, []int{trials, cases})
 }
 
 // sevenColumns is a file that another program wrote.

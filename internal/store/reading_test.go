@@ -59,7 +59,7 @@ func brief(t *testing.T, e engine) {
 	for _, q := range []store.Query{{}, {Run: "r1"}, {Run: "r2"}, {Model: "other"}, {Run: "r2", Model: "other"}, {Run: "none"}} {
 		var want, got []store.Evaluation
 		for _, e := range all(t, s, q) {
-			want = append(want, store.Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, App: e.App, Query: e.Query,
+			want = append(want, store.Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, Index: e.Index, App: e.App, Query: e.Query,
 				Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
 				CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Confidence: e.Confidence})
 		}

@@ -75,7 +75,8 @@ func (e *expected) metrics() map[string]float64 {
 // what SQL finds in results.db for the run that is shown.
 func TestEveryOutputHasTheFiguresOfTheDatabase(t *testing.T) {
 	bin, assay := commands(t)
-	var slow atomic.Int64 // requests from this one on take long; 0: none
+	var slow atomic.Int64  // requests from this one on take long; 0: none
+	var mended atomic.Bool // a request that was turned down is not any more
 	reached := make(chan int, 10_000)
 	b := newBout(t, bin, 6, func(r mockapi.Request) mockapi.Reply {
 		reached <- r.N
@@ -88,7 +89,7 @@ func TestEveryOutputHasTheFiguresOfTheDatabase(t *testing.T) {
 			reply.Content, reply.Finish = "I cannot help with that.", "content_filter"
 		case strings.Contains(r.Prompt, "-- 2 4"):
 			reply.Content = "hm"
-		case strings.Contains(r.Prompt, "-- 3 2"):
+		case strings.Contains(r.Prompt, "-- 3 2") && !mended.Load():
 			return mockapi.Reply{Status: 413, Body: "{}"}
 		case strings.Contains(r.Prompt, "evil") == (r.N%5 != 0):
 			reply.Content = mockapi.Verdict("bad")
@@ -135,10 +136,17 @@ func TestEveryOutputHasTheFiguresOfTheDatabase(t *testing.T) {
 	t.Log("complete")
 	h.compare(run("-budget", "none"))
 	first := figuresBySQL(t, h.db, models[0])
-	require.Equal(t, 72, first.trials)
-	t.Log("again")
+	require.Equal(t, []int{72, 2}, []int{first.trials, first.errored})
+	t.Log("errored trials again")
+	mended.Store(true)
+	h.compare(run("-budget", "none"))
+	first = figuresBySQL(t, h.db, models[0])
+	require.Equal(t, []int{72, 0}, []int{first.trials, first.errored})
+	asked := len(b.mock.Requests())
+	t.Log("all again")
 	h.compare(run("-budget", "none"))
 	require.Equal(t, 72, figuresBySQL(t, h.db, models[0]).trials, "a complete run is not added to")
+	require.GreaterOrEqual(t, len(b.mock.Requests())-asked, 144)
 }
 
 // A figuresHouse compares outputs with figures by SQL.
@@ -169,6 +177,7 @@ func (h *figuresHouse) compare(screen string) {
 	for _, m := range h.models {
 		want[m] = figuresBySQL(h.t, h.db, m)
 		require.Positive(h.t, want[m].correct, "the runs are of use")
+		h.t.Logf("%s: %+v", m, want[m])
 	}
 	h.csv(want)
 	h.json(want)
