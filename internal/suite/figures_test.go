@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -64,10 +65,12 @@ func figuresBySQL(t *testing.T, file, model string) (e expected) {
 func (e *expected) metrics() map[string]float64 {
 	answered := float64(e.correct + e.wrong)
 	recall, specificity := float64(e.badsRight)/float64(e.bads), float64(e.goodsRight)/float64(e.goods)
-	return map[string]float64{"errors/100": 100 * float64(e.wrong) / answered, "accuracy": float64(e.correct) / answered,
+	all := map[string]float64{"errors/100": 100 * float64(e.wrong) / answered, "accuracy": float64(e.correct) / answered,
 		"recall": recall, "specificity": specificity, "balanced accuracy": (recall + specificity) / 2,
 		"unanswered": float64(e.refused+e.malformed+e.errored) / float64(e.trials),
 		"trials":     float64(e.trials), "cost": e.usd, "tokens": float64(e.tokens), "seconds": e.seconds}
+	maps.DeleteFunc(all, func(_ string, v float64) bool { return math.IsNaN(v) }) // no good case, or no bad one
+	return all
 }
 
 // TestEveryOutputHasTheFiguresOfTheDatabase: after real runs with refusals, malformed
@@ -127,10 +130,10 @@ func TestEveryOutputHasTheFiguresOfTheDatabase(t *testing.T) {
 		return string(out)
 	}
 	t.Log("SIGKILL")
-	after(20, syscall.SIGKILL)
+	after(30, syscall.SIGKILL)
 	h.compare("")
 	t.Log("SIGTERM")
-	h.compare(after(20, syscall.SIGTERM))
+	h.compare(after(30, syscall.SIGTERM))
 	t.Log("budget")
 	h.compare(run("-budget", "0.80"))
 	t.Log("complete")
@@ -195,7 +198,11 @@ func (h *figuresHouse) compare(screen string) {
 		for model, e := range want {
 			m := e.metrics()
 			require.Regexp(h.t, regexp.QuoteMeta(model), text, name)
-			for _, shown := range []string{fmt.Sprintf("%.1f %%", 100*m["balanced accuracy"]), fmt.Sprintf("%.1f", m["errors/100"]),
+			balanced := "undefined"
+			if v, ok := m["balanced accuracy"]; ok {
+				balanced = fmt.Sprintf("%.1f %%", 100*v)
+			}
+			for _, shown := range []string{balanced, fmt.Sprintf("%.1f", m["errors/100"]),
 				fmt.Sprintf("%.1f %%", 100*m["unanswered"]), fmt.Sprintf("$%.2f", m["cost"])} {
 				require.Contains(h.t, text, shown, "%s of %s: %+v\n%s", name, model, e, screen)
 			}
