@@ -107,7 +107,7 @@ func (v *verify) again(name string) bool {
 
 func (v *verify) app(t T, app *audit.App) {
 	chosen := func(fam audit.Family) bool {
-		proof := v.env.root.strict() || fam.Pos.File != "" // of others' cases not all have one: their labels are taken as told
+		proof := v.env.root.strict() || fam.Pos.File != "" // foreign cases may have none: their labels are unproven
 		filtered := v.env.cfg.chooses(app.App + "/" + fam.Query)
 		v.selected = v.selected || filtered
 		return proof && filtered
@@ -211,7 +211,7 @@ func (v *verify) end(t T) {
 	}
 	v.partly = v.partly || v.begun < v.planned
 	if v.proven+v.known == 0 && !v.env.root.strict() {
-		v.suite.summary.note("Verify: nothing of %s was proven: labels are taken as told", v.env.root.Dir)
+		v.suite.summary.note("Verify: nothing of %s was proven: its labels are unproven", v.env.root.Dir)
 	}
 	t.Logf("%d families proven now, %d proven before with the same content (sample of %s)", v.proven, v.known, v.day)
 	if v.mode == "update" {
