@@ -298,6 +298,28 @@ func (a *Advice) String() string {
 	return what + verb
 }
 
+// MergeAdvice returns what decides everything that these reasons call inconclusive by more
+// trials; nil where none would.
+func MergeAdvice(reasons []Reason) *Advice {
+	var sum *Advice
+	for i := range reasons {
+		a := reasons[i].Advice
+		switch {
+		case a == nil || a.Trials+a.Baseline == 0:
+		case sum == nil:
+			one := *a
+			sum = &one
+		default:
+			if sum.Project != a.Project {
+				sum.Project = ""
+			}
+			sum.Trials, sum.Baseline = max(sum.Trials, a.Trials), max(sum.Baseline, a.Baseline)
+			sum.USD, sum.Minutes = max(sum.USD, a.USD), max(sum.Minutes, a.Minutes)
+		}
+	}
+	return sum
+}
+
 func minutes(m float64) string { return plural(int(math.Ceil(m)), "minute") }
 
 // plural returns "1 more trial" or "2 more trials", or the plural of another last word.
@@ -314,18 +336,20 @@ func plural(n int, what string) string {
 
 func (g *gate) advice(a stat.Advice) *Advice {
 	out := &Advice{Trials: a.Trials, Baseline: a.Baseline, Project: a.Project, Projects: a.Units, May: !a.Sure, Beside: g.beside}
-	seconds := 0.0
 	for _, d := range g.sides {
-		if a.Project != "" && a.Project != d.name {
-			continue
+		if a.Project == "" || a.Project == d.name {
+			d.price(out, g.rules)
 		}
-		trials := slices.Concat(d.trials[0], d.trials[1])
-		n := float64(a.Trials + a.Baseline)
-		out.USD += n * average(trials, func(t Trial) float64 { return t.USD })
-		seconds += n * average(trials, func(t Trial) float64 { return t.Seconds })
 	}
-	out.Minutes = seconds / 60 / float64(max(1, g.rules.Concurrency))
 	return out
+}
+
+// price adds what the trials of an advice cost on this project.
+func (d *sides) price(a *Advice, rules Rules) {
+	trials := slices.Concat(d.trials[0], d.trials[1])
+	n := float64(a.Trials + a.Baseline)
+	a.USD += n * average(trials, func(t Trial) float64 { return t.USD })
+	a.Minutes += n * average(trials, func(t Trial) float64 { return t.Seconds }) / 60 / float64(max(1, rules.Concurrency))
 }
 
 // average leaves out trials of which the figure is not known.

@@ -41,12 +41,12 @@ func (d *sides) stochastic() bool { return !d.deterministic && len(d.baseline) >
 
 // goalReasons judges the means over trials against the project's goals, but for recall's
 // beside a baseline, which is decided over all projects. p is that of goals met.
-func (d *sides) goalReasons(p float64) []Reason {
+func (d *sides) goalReasons(p float64, rules Rules) []Reason {
 	var reasons []Reason
 	base := d.goals.figures(d.fBase)
 	for i, t := range d.goals.figures(d.fNow) {
 		if t.goal > 0 && !(t.metric == MetricRecall && d.stochastic()) {
-			reasons = append(reasons, d.goalReason(i, t, base[i].of, p))
+			reasons = append(reasons, d.goalReason(i, t, base[i].of, p, rules))
 		}
 	}
 	return reasons
@@ -54,7 +54,7 @@ func (d *sides) goalReasons(p float64) []Reason {
 
 // goalReason judges the i-th figure. One that depends on reviews has met its goal when its
 // lower bound reaches it, and missed it when its upper bound is below.
-func (d *sides) goalReason(i int, t goalFigure, base Span, p float64) Reason {
+func (d *sides) goalReason(i int, t goalFigure, base Span, p float64, rules Rules) Reason {
 	now := t.of.Low
 	if !t.met() {
 		now = t.of.High
@@ -71,14 +71,14 @@ func (d *sides) goalReason(i int, t goalFigure, base Span, p float64) Reason {
 		g.Verdict = audit.Warn
 		g.Text += fmt.Sprintf("; the goal is a default: state your own in fixtures/goals.md (| %s | >= ... |). No further trial decides it", strings.ToUpper(t.metric[:1])+t.metric[1:])
 	case d.stochastic():
-		d.byTrials(&g, i, p)
+		d.byTrials(&g, i, p, rules)
 	}
 	return g
 }
 
 // byTrials makes a missed goal that the baseline met a WARN, unless all of at least three
 // trials miss what all of three met, and chance does not explain that.
-func (d *sides) byTrials(g *Reason, i int, p float64) {
+func (d *sides) byTrials(g *Reason, i int, p float64, rules Rules) {
 	count := func(rs []*Result, is func(*goalFigure) bool) (n int) {
 		for _, r := range rs {
 			if is(&d.goals.figures(figuresOf([]*Result{r}, d.goals.asserted()))[i]) {
@@ -95,6 +95,7 @@ func (d *sides) byTrials(g *Reason, i int, p float64) {
 		g.Text += fmt.Sprintf(" in %d of %d trials, the baseline in %d of %d. No further trial decides it", len(d.now)-missed, len(d.now), met, len(d.baseline))
 	case min(missed, met) < 3:
 		g.Advice = &Advice{Trials: max(0, 3-missed), Baseline: max(0, 3-met), Project: d.name, May: true}
+		d.price(g.Advice, rules)
 		g.Text += ". " + g.Advice.String()
 	default:
 		g.Text += fmt.Sprintf("; chance may explain it (p %.2g %%). No further trial decides it", 100*p)

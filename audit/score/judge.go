@@ -240,7 +240,7 @@ func (d *sides) judge(some, compared bool, metP float64, rules Rules) Judgement 
 		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
 			Text: "the auditor is called deterministic, but trials on the same input differ; it is judged as stochastic. No further trial decides this: correct its kind in fixtures/auditors.md"})
 	}
-	if reasons = append(reasons, d.goalReasons(metP)...); len(reasons) == 0 && len(d.baseline) == 0 {
+	if reasons = append(reasons, d.goalReasons(metP, rules)...); len(reasons) == 0 && len(d.baseline) == 0 {
 		reasons = append(reasons, Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricRecall, Now: d.fNow.recall,
 			Text: fmt.Sprintf("recall %v; no goal is stated, and there is no baseline", d.fNow.recall)})
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"assay/internal/record"
@@ -19,7 +20,7 @@ type baselineCmd struct {
 	Bench   string   `help:"A reviewer of results.db whose newest finished run becomes its baseline." placeholder:"REVIEWER"`
 	Prompt  string   `help:"With --bench: the prompt." default:"evaluation-prompt"`
 	DB      string   `help:"With --bench: the results; default: results.db below the root." env:"ASSAY_DB"`
-	Records []string `arg:"" optional:"" help:"Records of records/ (.txt or .json) whose trials join the baselines of their auditors on their projects." type:"existingfile"`
+	Records []string `arg:"" optional:"" help:"Auditors, whose newest run joins their baselines, or records of records/ (.txt or .json)." placeholder:"AUDITOR|RECORD"`
 }
 
 func (c *baselineCmd) Run(ctx context.Context) error {
@@ -31,17 +32,16 @@ func (c *baselineCmd) Run(ctx context.Context) error {
 		return c.bench(ctx)
 	}
 	if len(c.Records) == 0 {
-		return errors.New("nothing named: expected records, or --bench REVIEWER")
+		return errors.New("nothing named: expected an auditor, records, or --bench REVIEWER")
 	}
+	var accepted []*record.Record
 	var errs []error
 	for _, name := range c.Records {
-		r, err := readRecord(name)
-		if err == nil && r.Suite != "Regression" {
-			err = fmt.Errorf("%s: a record of %s: expected one of Regression", name, r.Suite)
-		}
-		if err == nil {
-			r, err = record.WriteBaseline(filepath.Join(c.Root, "fixtures", "baselines"), r, c.Accept)
-		}
+		rs, err := c.named(name)
+		accepted, errs = append(accepted, rs...), append(errs, err)
+	}
+	for _, r := range accepted {
+		r, err := record.WriteBaseline(filepath.Join(c.Root, "fixtures", "baselines"), r, c.Accept)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -53,6 +53,24 @@ func (c *baselineCmd) Run(ctx context.Context) error {
 		fmt.Println()
 	}
 	return errors.Join(errs...)
+}
+
+// named returns the record of this name, or those of the newest run of the auditor.
+func (c *baselineCmd) named(name string) ([]*record.Record, error) {
+	if ext := filepath.Ext(name); ext == ".json" || ext == ".txt" {
+		r, err := readRecord(name)
+		if err == nil && r.Suite != "Regression" {
+			err = fmt.Errorf("%s: a record of %s: expected one of Regression", name, r.Suite)
+		}
+		return []*record.Record{r}, err
+	}
+	all, err := record.ReadAll(under(c.Root, "records"))
+	for _, r := range slices.Backward(all) {
+		if r.Suite == "Regression" && r.Auditor == name && r.Run != "" && r.Again == "" {
+			return record.OfRun(all, name, r.Run), nil
+		}
+	}
+	return nil, cmp.Or(err, fmt.Errorf("%s: no record of a run of this auditor below %s: expected an auditor that ran, or a record's file", name, under(c.Root, "records")))
 }
 
 func (c *baselineCmd) bench(ctx context.Context) error {

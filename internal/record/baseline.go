@@ -61,6 +61,7 @@ const maxBaseline = stat.MaxBaseline
 
 // An Accepted is a run whose trials a baseline holds.
 type Accepted struct {
+	Run    string    `json:"run,omitempty"`
 	Date   time.Time `json:"date"`
 	Trials int       `json:"trials"`
 }
@@ -98,7 +99,7 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 	case old == nil || r.Replay || old.Replay || old.Key != r.Key || old.Score != r.Score:
 	case same(old, r):
 		if b = old; b.Accepted == nil {
-			b.Accepted = []Accepted{{b.Date, len(b.Trials)}}
+			b.Accepted = []Accepted{{b.Run, b.Date, len(b.Trials)}}
 		}
 		trials = slices.DeleteFunc(trials, func(t Trial) bool { return slices.ContainsFunc(b.Trials, t.equal) })
 	case !accept:
@@ -110,7 +111,7 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 	}
 	trials = trials[:min(len(trials), max(0, maxBaseline-len(b.Trials)))]
 	if n := len(trials); n > 0 {
-		b.Trials, b.Accepted = append(b.Trials, trials...), append(b.Accepted, Accepted{r.Date, n})
+		b.Trials, b.Accepted = append(b.Trials, trials...), append(b.Accepted, Accepted{r.Run, r.Date, n})
 	}
 	return b, writeLines(BaselinePath(dir, b.Auditor, b.Project), b, 5)
 }

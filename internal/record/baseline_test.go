@@ -43,7 +43,7 @@ func TestABaselineIsAListOfTrials(t *testing.T) {
 	b, err = WriteBaseline(dir, first, false)
 	require.NoError(t, err)
 	require.Len(t, b.Trials, 3, "a run is not added twice")
-	require.Equal(t, []Accepted{{first.Date, 2}, {first.Date.AddDate(0, 0, 1), 1}}, b.Accepted)
+	require.Equal(t, []Accepted{{"", first.Date, 2}, {"", first.Date.AddDate(0, 0, 1), 1}}, b.Accepted)
 
 	_, err = WriteBaseline(dir, rec("two", 0.3, 0.3), false)
 	require.ErrorIs(t, err, ErrOther)

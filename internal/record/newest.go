@@ -69,3 +69,21 @@ func (r *Record) Counting() []*score.Result {
 	}
 	return rs
 }
+
+// OfRun returns the newest record of each project of a run of an auditor. A record that reads
+// kept reports again is of no run.
+func OfRun(records []*Record, auditor, run string) (found []*Record) {
+	at := map[string]int{}
+	for _, r := range records {
+		if r.Suite != "Regression" || r.Auditor != auditor || r.Run != run || r.Again != "" {
+			continue
+		}
+		if i, ok := at[r.Project]; !ok {
+			at[r.Project] = len(found)
+			found = append(found, r)
+		} else if !r.Date.Before(found[i].Date) {
+			found[i] = r
+		}
+	}
+	return found
+}

@@ -28,9 +28,10 @@ type Record struct {
 	Suite   string    `json:"suite"`         // "Smoke" or "Regression"
 	Project string    `json:"project"`
 	Auditor string    `json:"auditor"`
-	Change  string    `json:"change"`  // what was changed, in the words of who changed it
-	Trigger string    `json:"trigger"` // which rule asked for the run
-	Replay  bool      `json:"replay"`  // a recording was replayed: this tests keys and scorer
+	Run     string    `json:"run,omitempty"` // ID of the run, or of the first one that it continues; none in older records
+	Change  string    `json:"change"`        // what was changed, in the words of who changed it
+	Trigger string    `json:"trigger"`       // which rule asked for the run
+	Replay  bool      `json:"replay"`        // a recording was replayed: this tests keys and scorer
 	Control string    `json:"control,omitempty"`
 	Again   string    `json:"again,omitempty"` // name of the record whose kept reports were read again for this one, which asked nobody
 

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ type judged struct {
 	partial  bool              // -run or -filter left out a part: reported, not judged
 	projects []score.Judgement // of an auditor, one a measurement
 	whole    *score.Suite      // of an auditor over several projects; else nil
+	others   []*record.Record  // with -add: other projects of the run, judged together with these
 	bench    score.Judgement   // of a reviewer
 	answers  []score.Answer    // that bench is about
 	notes    []string
@@ -68,8 +70,40 @@ func judgeRegression(e *env, ms []*measurement) (judged, error) {
 		}
 		subjects = append(subjects, s)
 	}
+	others, err := e.otherProjects(ms)
+	if err != nil {
+		return judged{}, err
+	}
+	for _, rec := range others {
+		s := score.Subject{Name: rec.Project, Goals: rec.Goals, Now: record.ScoreTrials(rec.Trials)}
+		if base, err := record.Baseline(e.root.fixtures(), baselinesDir, rec.Auditor, rec.Project); err != nil {
+			return judged{}, err
+		} else if base != nil && base.Key == rec.Key && base.Score == rec.Score {
+			s.Baseline, s.Changed = record.ScoreTrials(base.Trials), rec.Changed(base)
+		}
+		if rec.Beside != nil {
+			s.Beside = record.ScoreTrials(rec.Beside.Trials)
+		}
+		subjects = append(subjects, s)
+	}
 	whole, err := score.JudgeSuite(subjects, rules)
-	return judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole, notes: fixNotes(ms)}, err
+	return judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole, others: others, notes: fixNotes(ms)}, err
+}
+
+// otherProjects returns, with -add, the records of the projects that the run measured before
+// and does not measure now: a drop is one of the whole suite.
+func (e *env) otherProjects(ms []*measurement) ([]*record.Record, error) {
+	run := ms[0].record.Run
+	if !e.cfg.Add || run == "" {
+		return nil, nil
+	}
+	all, err := record.ReadAll(filepath.Join(e.root.Dir, "records"))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(record.OfRun(all, ms[0].variant.name, run), func(rec *record.Record) bool {
+		return rec.Score != score.Version || slices.ContainsFunc(ms, func(m *measurement) bool { return m.record.Project == rec.Project })
+	}), nil
 }
 
 // unconfined returns what a live auditor was not kept from; "" where it was confined.

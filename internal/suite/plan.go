@@ -436,6 +436,9 @@ func (r *running) addTo(ctx context.Context, st store.Store, jobs []*trial) (str
 		for _, one := range store.Chain(runs[i:]) {
 			ids = append(ids, one.ID)
 		}
+		if r.isBaseline(ids[len(ids)-1]) {
+			continue
+		}
 		have := func(xs []*trial) (map[string]bool, error) { return finalTrials(ctx, st, ids, xs) }
 		found, err := have(jobs)
 		if err != nil {
@@ -453,7 +456,15 @@ func (r *running) addTo(ctx context.Context, st store.Store, jobs []*trial) (str
 		}
 		return runs[i].ID, nil
 	}
-	return "", errors.New("-add: no earlier run has trials of the same auditor or reviewer, files, settings and target: run without -add first")
+	return "", errors.New("-add: no earlier run has trials of the same auditor or reviewer, files, settings and target (those of the baseline do not count): run without -add first")
+}
+
+// isBaseline reports whether a baseline holds the trials of a run: a trial is never on both
+// sides of a comparison.
+func (r *running) isBaseline(id string) bool {
+	return slices.ContainsFunc(r.selected, func(m *measurement) bool {
+		return m.baseline != nil && slices.ContainsFunc(m.baseline.Accepted, func(a record.Accepted) bool { return a.Run == id })
+	})
 }
 
 // finalTrials returns the keys of those trials that have a final outcome in these runs.

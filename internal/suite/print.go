@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -178,7 +179,8 @@ func printJudged(t T, r *running, ms []*measurement, j *judged) {
 		printProject(t, r, m, one)
 	}
 	if j.whole != nil {
-		printWhole(t, r, label, ms, j.whole)
+		printWhole(t, r, label, ms, j)
+		r.adviseAudits(ms, j)
 	}
 }
 
@@ -235,11 +237,23 @@ func projectRow(m *measurement, j *score.Judgement) line {
 	}
 	if len(j.Reasons) > 0 && j.Verdict != audit.Pass {
 		l.cause = causeOf(firstNot(audit.Pass, j.Reasons)) + lost(j.Lost)
+	} else {
+		l.cause = excluded(j.Reasons)
 	}
 	if !m.inProcess() && m.begun() {
 		l.used = usedBy(slices.DeleteFunc(slices.Clone(m.record.Trials), func(t record.Trial) bool { return t.Seconds == 0 })) // never begun
 	}
 	return l
+}
+
+// excluded returns what a PASS says of drops: which one is excluded.
+func excluded(reasons []score.Reason) string {
+	for i := range reasons {
+		if g := &reasons[i]; g.Excluded.Defined && g.Verdict == audit.Pass {
+			return g.Text
+		}
+	}
+	return ""
 }
 
 // nextStep adds the command that helps with the first reason of a verdict.
@@ -250,8 +264,7 @@ func nextStep(r *running, m *measurement, j *score.Judgement) {
 		case g.Code == score.CodeReview && g.More > 0:
 			r.suite.summary.do("to review findings", r.env.assay("triage "+Quoted(m.target.project.Name)))
 			return
-		case g.Advice != nil:
-			r.adviseAudits(m.variant.name, g.Advice)
+		case g.Advice != nil: // printed for all projects together
 			return
 		case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && m.baseline != nil && m.beside == nil && m.written != "":
 			baseline := filepath.Join(r.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselinesDir, m.variant.name, m.target.project.Name)))
@@ -262,7 +275,8 @@ func nextStep(r *running, m *measurement, j *score.Judgement) {
 }
 
 // printWhole adds the row of an auditor over all of its projects.
-func printWhole(t T, r *running, name string, ms []*measurement, whole *score.Suite) {
+func printWhole(t T, r *running, name string, ms []*measurement, j *judged) {
+	whole := j.whole
 	l := line{suite: "Regression", who: name, verdict: whole.Verdict, figures: []string{score.Show(score.MetricRecall, whole.Recall)}}
 	if whole.Baseline.Defined {
 		l.since = since{score.Show(score.MetricRecall, whole.Baseline), points(whole.Baseline, whole.Recall)}
@@ -273,45 +287,71 @@ func printWhole(t T, r *running, name string, ms []*measurement, whole *score.Su
 		if g.Verdict != audit.Pass {
 			causes = append(causes, g.Text)
 		}
-		r.adviseAudits(name, g.Advice)
 		if g.Verdict == audit.Fail {
 			t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
 		}
 	}
-	l.cause = strings.Join(causes, "; ")
+	if l.cause = strings.Join(causes, "; "); whole.Verdict == audit.Pass {
+		l.cause = excluded(whole.Reasons)
+	}
 	var trials []record.Trial
 	for _, m := range ms {
 		if !m.inProcess() && m.begun() {
 			trials = append(trials, m.record.Trials...)
 		}
 	}
+	for _, rec := range j.others {
+		trials = append(trials, rec.Trials...)
+	}
 	l.used = usedBy(trials)
-	if len(ms) > 1 || l.cause != "" {
-		l.whole = fmt.Sprintf("all %d", len(ms))
+	if n := len(whole.Projects); n > 1 || l.cause != "" {
+		l.whole = fmt.Sprintf("all %d", n)
 		r.suite.summary.add(l)
 	}
 }
 
-// adviseAudits adds the command that carries out an advice about an auditor.
-func (r *running) adviseAudits(name string, a *score.Advice) {
-	if a == nil || a.Trials+a.Baseline == 0 {
+// adviseAudits adds the commands that decide what is inconclusive about an auditor: first
+// the trials that its baseline lacks, then its own.
+func (r *running) adviseAudits(ms []*measurement, j *judged) {
+	reasons := j.whole.Reasons
+	for i := range ms {
+		reasons = slices.Concat(reasons, j.projects[i].Reasons)
+	}
+	a := score.MergeAdvice(reasons)
+	if a == nil {
 		return
 	}
-	command := fmt.Sprintf("%sgo test -run Regression -auditor %s", r.prefix, Quoted(name))
-	filter := r.env.cfg.Filter
+	name, budget := ms[0].variant.name, r.env.cfg.Budget
+	with := map[string]string{"auditor": name, "trials": fmt.Sprint(max(1, a.Trials)), "add": "true"}
 	if a.Project != "" {
-		filter = a.Project
+		with["filter"] = a.Project
 	}
-	if filter != "" {
-		command += " -filter " + Quoted(filter)
+	if need := math.Ceil(2 * a.USD); need > budget {
+		with["budget"] = fmt.Sprint(need)
 	}
-	if a.Beside {
-		command += " -beside " + Quoted(r.env.cfg.Beside)
+	if r.env.cfg.Reuse {
+		with["reuse"] = "false"
 	}
 	if a.Baseline > 0 && !a.Beside {
-		r.suite.summary.do("for the baseline", fmt.Sprintf("run its auditor with -trials %d and accept the record: %s", a.Baseline, r.env.assay("baseline records/<record>.json")))
+		old := maps.Clone(with)
+		old["trials"], old["add"], old["beside"], old["change"] = fmt.Sprint(a.Baseline), "", "", ""
+		to := "for the baseline"
+		if base := ms[0].baseline; base != nil {
+			if changed := ms[0].record.Changed(base); len(changed) > 0 {
+				to += ", with " + some(changed) + " as before"
+			}
+		}
+		r.suite.summary.do(to, r.prefix+resumeWith(os.Args[0], r.suite.flags, r.definition.name, old)+"; "+r.env.assay("baseline "+Quoted(name)))
 	}
-	r.suite.summary.do("to decide "+name, fmt.Sprintf("%s -trials %d -add -timeout 0", command, max(1, a.Trials)))
+	r.suite.summary.do("to decide "+name, r.prefix+resumeWith(os.Args[0], r.suite.flags, r.definition.name, with))
+}
+
+// some returns the first three names of a list.
+func some(names []string) string {
+	if more := len(names) - 3; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // printBench adds the rows of a reviewer: over all applications, and of each.
@@ -431,18 +471,14 @@ func consumed(c *score.Consumed) []string {
 
 // lost names the first three entries or cases that earn less than at the baseline.
 func lost(cs []score.EntryChange) string {
-	const named = 3
+	if len(cs) == 0 {
+		return ""
+	}
 	var ids []string
-	for _, c := range cs[:min(named, len(cs))] {
+	for _, c := range cs {
 		ids = append(ids, c.ID)
 	}
-	switch more := len(cs) - len(ids); {
-	case len(ids) == 0:
-		return ""
-	case more > 0:
-		return fmt.Sprintf("; lost %s and %d more", strings.Join(ids, ", "), more)
-	}
-	return "; lost " + strings.Join(ids, ", ")
+	return "; lost " + some(ids)
 }
 
 // firstNot returns the first reason with another verdict, or the first of all.
@@ -457,7 +493,7 @@ func firstNot(v audit.Verdict, gs []score.Reason) score.Reason {
 
 // causeOf returns a reason in the few words that fit the summary.
 func causeOf(g score.Reason) string {
-	if g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
+	if g.Compares() || g.Metric == "" || !g.Now.Defined || !g.Want.Defined {
 		return g.Text
 	}
 	what := g.Metric

@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"flag"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func (s *Suite) resumeCommand(e *env, suite string) (prefix, command string, err
 		}
 	}
 	prefix = settings(s.flags, names, os.Getenv, e.dotenv)
-	return prefix, prefix + resumeWith(os.Args[0], s.flags, suite), nil
+	return prefix, prefix + resumeWith(os.Args[0], s.flags, suite, nil), nil
 }
 
 // settings returns what the environment sets and no flag overrides, as a prefix of a
@@ -63,8 +64,9 @@ func settings(flags *flag.FlagSet, names []string, getenv func(string) string, f
 }
 
 // resumeWith returns the command line of go test, or of the test binary if it was compiled
-// on its own. Without -run it names the suite.
-func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
+// on its own, with these values in place of those of its flags; "" leaves a flag out. Without
+// -run it names the suite.
+func resumeWith(binary string, flags *flag.FlagSet, suite string, with map[string]string) string {
 	args, prefix := []string{"go", "test"}, "-"
 	if !byGoTest(binary) && strings.HasSuffix(strings.TrimSuffix(binary, ".exe"), ".test") {
 		args, prefix = []string{binary}, "-test."
@@ -73,14 +75,25 @@ func resumeWith(binary string, flags *flag.FlagSet, suite string) string {
 	if skip := testFlag(flags, "skip"); skip != "" {
 		args = append(args, prefix+"skip", skip)
 	}
-	if t := testFlag(flags, "timeout"); t != "" && t != "10m0s" && prefix == "-" { // go test's own
+	if t := testFlag(flags, "timeout"); with["add"] != "" && prefix == "-" { // audits take their time
+		args = append(args, "-timeout", "0")
+	} else if t != "" && t != "10m0s" && prefix == "-" { // go test's own
 		args = append(args, "-timeout", t)
 	}
 	flags.Visit(func(f *flag.Flag) {
-		if !strings.HasPrefix(f.Name, "test.") {
+		if _, ok := with[f.Name]; !ok && !strings.HasPrefix(f.Name, "test.") {
 			args = append(args, "-"+f.Name+"="+f.Value.String())
 		}
 	})
+	for _, name := range slices.Sorted(maps.Keys(with)) {
+		switch with[name] {
+		case "":
+		case "true":
+			args = append(args, "-"+name)
+		default:
+			args = append(args, "-"+name+"="+with[name])
+		}
+	}
 	for i, a := range args {
 		args[i] = Quoted(a)
 	}

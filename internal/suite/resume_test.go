@@ -35,7 +35,7 @@ func TestResumeCommand(t *testing.T) {
 			flags.String(name, "", "")
 		}
 		require.NoError(t, flags.Parse(c.args))
-		require.Equal(t, c.want, resumeWith(c.binary, flags, "Bench"))
+		require.Equal(t, c.want, resumeWith(c.binary, flags, "Bench", nil))
 	}
 }
 
@@ -50,7 +50,7 @@ func TestResumeKeepsTheEnvironment(t *testing.T) {
 	names := []string{"ASSAY_ROOT", "ASSAY_DB", "ASSAY_BASE_URL", "ASSAY_API_KEY", "FILED_KEY"}
 	require.Equal(t, `ASSAY_MODEL='a model' ASSAY_ADD=1 ASSAY_DB="${ASSAY_DB:?}" ASSAY_BASE_URL=http://localhost:8000/v1 ASSAY_API_KEY="${ASSAY_API_KEY:?}" `,
 		settings(flags, names, func(name string) string { return set[name] }, map[string]bool{"FILED_KEY": true, "ASSAY_BASE_URL": true}))
-	require.Equal(t, "go test -run Bench -trials=3", resumeWith("/usr/bin/x", flags, "Bench"))
+	require.Equal(t, "go test -run Bench -trials=3", resumeWith("/usr/bin/x", flags, "Bench", nil))
 }
 
 // The command that a run keeps asks whom the run asked: a model at the same

@@ -86,6 +86,11 @@ func (r *running) startJobs(t T, jobs []*trial) error {
 	if chain := plan.Continued(); len(chain) > 0 { // workers may have the results of what was in flight
 		r.id = chain[len(chain)-1].ID
 	}
+	for _, m := range r.selected {
+		for side := range m.sides() {
+			side.record.Run = r.id
+		}
+	}
 	if r.live() {
 		if err := r.suite.uncached(r.env); err != nil {
 			return err

@@ -1,0 +1,230 @@
+package suite
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	entriesOf = 20  // of each project's key
+	trueRate  = 0.6 // recall of the unchanged auditor
+)
+
+// A follower is somebody who does what the screen says and nothing else.
+type follower struct {
+	t      *testing.T
+	h      *house
+	suites string
+	assay  string
+
+	mu     sync.Mutex
+	draws  map[string]*rand.Rand // of each project
+	script map[string][]int      // what the next audits of a project find, before draws
+}
+
+// newFollower returns one with projects of 20 entries and an agent whose trials find an
+// entry with probability 0.6 less the points of agent/rules.txt. Runs differ by far more than
+// entries do: by Student's t with three degrees of freedom, and one of fifty finds nothing.
+func newFollower(t *testing.T, projects int, seed uint64) *follower {
+	f := &follower{t: t, h: newHouse(t), draws: map[string]*rand.Rand{}, script: map[string][]int{}}
+	f.suites, f.assay = commands(t)
+	server := httptest.NewServer(http.HandlerFunc(f.report))
+	t.Cleanup(server.Close)
+	var names []string
+	for i := range projects {
+		name := fmt.Sprintf("p%02d", i)
+		names = append(names, name)
+		f.draws[name] = rand.New(rand.NewPCG(seed, uint64(i)))
+	}
+	f.h.repositories(names)
+	f.h.write("fixtures/goals.md", "# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n\n"+
+		"# Goals: agent\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n")
+	f.h.write("agent/agent.sh", "set -e\ncurl -fsS --noproxy '' \"$DRAWS/$(cat NAME)/$(cat \"$ASSAY_FILES/agent/rules.txt\")\"\n")
+	f.h.write("agent/rules.txt", "0\n")
+	f.h.write("fixtures/auditors.md", "# Auditors\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n"+
+		"| Timeout | 1m |\n| Cost | 0 |\n| Environment | DRAWS |\n| Network | yes |\n| Hosts | "+strings.TrimPrefix(server.URL, "http://")+" |\n| Files | agent/** |\n\n```sh\nsh \"$ASSAY_FILES/agent/agent.sh\"\n```\n")
+	t.Setenv("DRAWS", server.URL)
+	return f
+}
+
+// report answers an audit of a project with a random report.
+func (f *follower) report(w http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	lost, err := strconv.Atoi(strings.TrimSpace(parts[1]))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if next := f.script[parts[0]]; len(next) > 0 {
+		f.script[parts[0]] = next[1:]
+		fmt.Fprint(w, found(next[0]))
+		return
+	}
+	rng := f.draws[parts[0]]
+	q := trueRate - float64(lost)/100
+	t3 := rng.NormFloat64() / math.Sqrt((sq(rng.NormFloat64())+sq(rng.NormFloat64())+sq(rng.NormFloat64()))/3) / math.Sqrt(3)
+	v := q + math.Sqrt(q*(1-q)*(0.5/entriesOf+0.02))*t3
+	if rng.IntN(50) == 0 {
+		v = 0
+	}
+	fmt.Fprint(w, found(int(math.Round(entriesOf*min(1, max(0, v))))))
+}
+
+func sq(x float64) float64 { return x * x }
+
+// repositories makes projects, each pinned to a commit of one repository.
+func (h *house) repositories(names []string) {
+	h.t.Helper()
+	mirror := h.t.TempDir()
+	dir := filepath.Join(mirror, "o", "demo")
+	require.NoError(h.t, os.MkdirAll(dir, 0o755))
+	git := func(args ...string) string {
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(h.t, err, string(out))
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "--quiet")
+	git("config", "uploadpack.allowAnySHA1InWant", "true")
+	key, tree := demoKey(entriesOf)
+	for i := range entriesOf {
+		require.NoError(h.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.java", i)), []byte(strings.Repeat("x();\n", 1000)), 0o644))
+	}
+	for _, name := range names {
+		require.NoError(h.t, os.WriteFile(filepath.Join(dir, "NAME"), []byte(name+"\n"), 0o644))
+		git("add", ".")
+		git("commit", "--quiet", "-m", name)
+		h.write("fixtures/projects/"+name+".md", strings.ReplaceAll(key, demoCommit, git("rev-parse", "HEAD")))
+		h.write("fixtures/projects/"+name+".tree.tsv", strings.ReplaceAll(tree, demoCommit, git("rev-parse", "HEAD:f00.java"))+
+			"NAME\t1\t"+git("rev-parse", "HEAD:NAME")+"\n")
+	}
+	h.t.Setenv("ASSAY_MIRROR", mirror)
+	h.t.Setenv("ASSAY_CACHE", h.t.TempDir())
+}
+
+// run runs a command of the screen in the root.
+func (f *follower) run(command string) (out string, status int) {
+	f.t.Helper()
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = f.h.dir
+	cmd.Env = append(os.Environ(), "ASSAY_ROOT="+f.h.dir, "PATH="+filepath.Dir(f.assay)+":"+os.Getenv("PATH"))
+	b, _ := cmd.CombinedOutput()
+	return string(b), cmd.ProcessState.ExitCode()
+}
+
+// asAgent runs the suites, or what the screen says, with so many points lost.
+func (f *follower) asAgent(lost int, command string) (out string, status int) {
+	f.h.write("agent/rules.txt", fmt.Sprintln(lost))
+	return f.run(command)
+}
+
+var (
+	judgedRow   = regexp.MustCompile(`(?m)^(PASS|WARN|FAIL|INVALID) +agent +(all \d+|p00) `)
+	toDecide    = regexp.MustCompile(`(?m)^to decide agent: (.*)$`)
+	forBaseline = regexp.MustCompile(`(?m)^for the baseline(, with agent/rules.txt as before)?: (.*)$`)
+)
+
+// follow makes a baseline of so many trials, changes the agent and does what the screen says
+// until it says nothing more. It returns the last verdict, the number of commands that were
+// followed and the last screen.
+func (f *follower) follow(baseline, lost int) (verdict string, followed int, out string) {
+	t := f.t
+	out, status := f.asAgent(0, fmt.Sprintf("%s -test.run Regression -auditor agent -concurrency 4 -trials %d", f.suites, baseline))
+	require.Zero(t, status, out)
+	out, status = f.run(f.assay + " baseline agent")
+	require.Zero(t, status, out)
+	out, status = f.asAgent(lost, f.suites+" -test.run Regression -auditor agent -concurrency 4")
+	for ; ; followed++ {
+		t.Log(out)
+		row := judgedRow.FindStringSubmatch(out)
+		require.NotNil(t, row, out)
+		verdict = row[1]
+		require.Equal(t, map[string]int{"PASS": 0, "WARN": 0, "FAIL": 1}[verdict], status, out)
+		decide, lacking := toDecide.FindAllStringSubmatch(out, -1), forBaseline.FindAllStringSubmatch(out, -1)
+		if verdict != "WARN" {
+			require.Empty(t, decide, "a verdict that stands asks for nothing: %s", out)
+			return verdict, followed, out
+		}
+		if len(decide) == 0 {
+			require.Contains(t, strings.Join(strings.Fields(out), " "), "No further trial", "a WARN says what decides it, or that nothing does")
+			return verdict, followed, out
+		}
+		require.Less(t, followed, 5, "the advice does not end: %s", out)
+		require.Len(t, decide, 1, "one command decides: %s", out)
+		if len(lacking) > 0 {
+			require.Equal(t, lost != 0, lacking[0][1] != "", out)
+			said, _ := f.asAgent(0, lacking[0][2])
+			require.Contains(t, said, "agent on p00: baseline of ", "assay baseline never refuses what the gate asked for")
+		}
+		out, status = f.asAgent(lost, decide[0][1])
+	}
+}
+
+// TestTheAdviceIsFollowed does what the screen says, through the command line, for an
+// unchanged auditor and for ones that lost 10, 20 and 40 points. It ends in PASS or FAIL, or
+// where no further trial helps.
+func TestTheAdviceIsFollowed(t *testing.T) {
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		t.Skip("without bubblewrap every verdict is WARN: the auditor is unconfined")
+	}
+	projects, losses := []int{1, 4, 13}, []int{0, 10, 20, 40}
+	if os.Getenv("ASSAY_CHECK") == "" {
+		projects, losses = []int{1, 4}, []int{20}
+	}
+	for _, n := range projects {
+		for _, lost := range losses {
+			t.Run(fmt.Sprintf("%d projects, %d points less", n, lost), func(t *testing.T) {
+				verdict, followed, _ := newFollower(t, n, 37).follow(3, lost)
+				t.Logf("followed %d: %s", followed, verdict)
+				switch {
+				case lost == 0:
+					require.NotEqual(t, "FAIL", verdict)
+				case lost == 40 && n > 1:
+					require.Equal(t, "FAIL", verdict)
+				}
+			})
+		}
+	}
+}
+
+// TestAdviceOnTheBaseline: an unchanged auditor whose baseline holds one trial gets the trials
+// that the gate asks for on both sides, and none of them counts on both.
+func TestAdviceOnTheBaseline(t *testing.T) {
+	f := newFollower(t, 1, 1)
+	f.script["p00"] = []int{12, 9, 11, 13, 12, 10}
+	verdict, followed, out := f.follow(1, 0)
+	require.Equal(t, 1, followed)
+	require.Equal(t, "PASS", verdict)
+	require.Contains(t, out, "Regression: adds 2 trials to the 1 of the run of ")
+	require.Regexp(t, `51\.7 % +60\.0 % +-8\.3`, out, "9, 12 and 10 of 20; 12, 11 and 13")
+}
+
+// TestOneOfSeveralProjects: where one project fell, more trials of it alone decide, and it is
+// judged together with the others.
+func TestOneOfSeveralProjects(t *testing.T) {
+	f := newFollower(t, 4, 1)
+	for _, name := range []string{"p00", "p01", "p02", "p03"} {
+		f.script[name] = []int{12, 13, 12, 13}
+	}
+	f.script["p00"] = []int{12, 13, 12, 1, 1, 0, 2, 1, 1}
+	verdict, followed, out := f.follow(3, 10)
+	require.Equal(t, 1, followed)
+	require.Equal(t, "FAIL", verdict)
+	require.Contains(t, out, "Regression: adds 5 trials to the 1 of the run of ")
+	require.Contains(t, strings.Join(strings.Fields(out), " "), "p00 fell from 12-13 to 0-2 of 20 in six trials")
+}
