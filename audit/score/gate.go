@@ -140,6 +140,9 @@ func (g *gate) recallReason() (Reason, bool, error) {
 	r := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricRecall, Now: now, Baseline: was,
 		P: Of(gate.P), Excluded: Of(gate.Bound)}
 	head := fmt.Sprintf("recall %v, was %v", now, was)
+	if g.beside {
+		head = fmt.Sprintf("recall %v, beside it %v", now, was)
+	}
 	switch gate.Decision {
 	case stat.Drop:
 		r.Verdict = audit.Fail

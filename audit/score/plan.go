@@ -24,6 +24,9 @@ type Plan struct {
 	USD, Minutes      float64 // expected, of a trial of all projects; 0 where unknown
 	Designs           []Design
 	Buys              []Buy // what one more project, or more trials, would buy; cheapest first
+
+	keyed []stat.Project // with a vulnerability in their keys
+	phi   float64
 }
 
 // A Design is a number of trials of each side with the smallest drop, as a fraction, that
@@ -35,9 +38,10 @@ type Design struct {
 
 // A Buy is a larger design with what it costs beyond 3 trials of the baseline and 1 new.
 type Buy struct {
-	What string
-	Drop Value
-	USD  float64
+	What   string
+	Drop   Value
+	Audits int
+	USD    float64 // 0 where unknown
 }
 
 // NewPlan plans a suite of an auditor that asks concurrency projects at a time.
@@ -65,39 +69,58 @@ func NewPlan(all []PlannedProject, concurrency int) Plan {
 	if len(ps) == 0 {
 		return p
 	}
-	phi := stat.Phi(ps)
-	drop := func(ps []stat.Project, b, m int) Value { return Of(stat.D80(ps, phi, b, m)) }
+	p.keyed, p.phi = ps, stat.Phi(ps)
 	for _, d := range [][2]int{{1, 1}, {3, 1}, {3, 3}, {6, 6}} {
-		p.Designs = append(p.Designs, Design{d[0], d[1], drop(ps, d[0], d[1])})
+		p.Designs = append(p.Designs, Design{d[0], d[1], p.drop(d[0], d[1])})
 	}
-	more := append(slices.Clone(ps), ps[len(ps)/2])
+	more := p
+	more.keyed = append(slices.Clone(ps), ps[len(ps)/2])
 	one := p.USD / float64(p.Projects)
 	p.Buys = []Buy{
-		{"one more project like these (3 v 1)", drop(more, 3, 1), 4 * one},
-		{"2 more trials (3 v 3)", drop(ps, 3, 3), 2 * p.USD},
-		{"5 more trials, and 3 of the baseline (6 v 6)", drop(ps, 6, 6), 8 * p.USD},
+		{"one more project like these (3 v 1)", more.drop(3, 1), 4, 4 * one},
+		{"2 more trials (3 v 3)", p.drop(3, 3), 2 * p.Projects, 2 * p.USD},
+		{"5 more trials, and 3 of the baseline (6 v 6)", p.drop(6, 6), 8 * p.Projects, 8 * p.USD},
 	}
-	slices.SortStableFunc(p.Buys, func(a, b Buy) int { return cmp.Compare(a.USD, b.USD) })
+	slices.SortStableFunc(p.Buys, func(a, b Buy) int { return cmp.Compare(a.Audits, b.Audits) })
 	return p
 }
 
-// Line returns the one line of the plan that matters before a run of b baseline and m new
-// trials; empty without a project that could drop.
-func (p Plan) Line(b, m int) string {
-	for _, d := range slices.Backward(p.Designs) {
-		if d.Baseline > b || d.Now > m {
-			continue
-		}
-		if !d.Drop.Defined {
-			break
-		}
-		return fmt.Sprintf("%s find a drop in recall of %s points with 80 %% power (%d v %d trials); assay plan says what more would buy",
-			plural(p.Projects, "project"), points(d.Drop), d.Baseline, d.Now)
-	}
-	if len(p.Designs) == 0 {
+// drop returns the smallest drop that b baseline and m new trials find with 80 % power.
+func (p Plan) drop(b, m int) Value { return Of(stat.D80(p.keyed, p.phi, b, m)) }
+
+// Line returns the line of the plan that matters before a run: what it costs, and which drop
+// it finds with so many trials of the baseline (0: there is none) and now, of which an earlier
+// run made some. It is empty without a project that could drop.
+func (p Plan) Line(baseline, now, made int) string {
+	if len(p.keyed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s with %d v %d trials cannot FAIL by a drop, unless one collapses; assay plan says what could", plural(p.Projects, "project"), b, m)
+	text := fmt.Sprintf("%s, %s, %s each", plural(p.Projects, "project"), plural(p.Entries, "vulnerability"), plural(now-made, "trial"))
+	once := p
+	once.USD, once.Minutes = p.USD*float64(now-made), p.Minutes*float64(now-made)
+	if cost := once.cost(); cost != "" {
+		text += ": about " + cost
+	}
+	stage := stat.StageOf(now)
+	switch d := p.drop(min(baseline, stat.MaxBaseline), stage); {
+	case baseline == 0:
+		return text + "; there is no baseline yet, so goals alone decide"
+	case d.Defined:
+		return text + fmt.Sprintf("; finds a drop in recall of %s points with 80 %% power (%d v %d)", points(d), baseline, stage)
+	}
+	return text + fmt.Sprintf("; WARNING: %d v %d trials cannot FAIL by a drop, unless a project collapses: run -trials 3, or add projects (assay plan)", baseline, stage)
+}
+
+// cost returns "$2.00 and 12 minutes", or what of it is known.
+func (p Plan) cost() string {
+	var parts []string
+	if p.USD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", p.USD))
+	}
+	if p.Minutes > 0 {
+		parts = append(parts, minutes(p.Minutes))
+	}
+	return strings.Join(parts, " and ")
 }
 
 func points(v Value) string { return fmt.Sprintf("%.0f", math.Ceil(100*v.V-tiny)) }
@@ -105,17 +128,8 @@ func points(v Value) string { return fmt.Sprintf("%.0f", math.Ceil(100*v.V-tiny)
 // String returns the plan as text.
 func (p Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s; a trial of all of them", plural(p.Projects, "project"), plural(p.Entries, "vulnerability"))
-	switch {
-	case p.USD > 0 && p.Minutes > 0:
-		fmt.Fprintf(&b, " costs about $%.2f and takes %s\n", p.USD, minutes(p.Minutes))
-	case p.USD > 0:
-		fmt.Fprintf(&b, " costs about $%.2f\n", p.USD)
-	case p.Minutes > 0:
-		fmt.Fprintf(&b, " takes about %s; its cost is not known\n", minutes(p.Minutes))
-	default:
-		b.WriteString(": cost and time are not known before its first run\n")
-	}
+	fmt.Fprintf(&b, "%s, %s; a trial of all of them: %s\n", plural(p.Projects, "project"), plural(p.Entries, "vulnerability"),
+		cmp.Or(p.cost(), "cost and time are not known before its first run"))
 	if len(p.Designs) == 0 {
 		b.WriteString("no key holds a vulnerability: recall cannot drop\n")
 		return b.String()
@@ -134,6 +148,7 @@ func (p Plan) String() string {
 		if x.Drop.Defined {
 			text = points(x.Drop) + " points"
 		}
+		text += ", " + plural(x.Audits, "audit")
 		if x.USD > 0 {
 			text += fmt.Sprintf(", $%.2f", x.USD)
 		}

@@ -69,6 +69,17 @@ type stage struct {
 
 var stages = []stage{{1, 0.0040, 0.0010}, {3, 0.0020, 0.0005}, {6, 0.0011, 0.0003}}
 
+// StageOf returns the number of trials that the gate tests of so many new ones.
+func StageOf(trials int) int {
+	n := 1
+	for _, s := range stages {
+		if s.trials <= trials {
+			n = s.trials
+		}
+	}
+	return n
+}
+
 const (
 	// fewExchanges is the number of exchanges below which size counts, too: p alone
 	// cannot become small enough, or is too coarse for a bound.

@@ -33,6 +33,7 @@ type follower struct {
 	mu     sync.Mutex
 	draws  map[string]*rand.Rand // of each project
 	script map[string][]int      // what the next audits of a project find, before draws
+	byLoss map[string]int        // what audits find by the agent's rules, in place of draws
 }
 
 // newFollower returns one with projects of 20 entries and an agent whose trials find an
@@ -73,6 +74,10 @@ func (f *follower) report(w http.ResponseWriter, r *http.Request) {
 	if next := f.script[parts[0]]; len(next) > 0 {
 		f.script[parts[0]] = next[1:]
 		fmt.Fprint(w, found(next[0]))
+		return
+	}
+	if n, ok := f.byLoss[strconv.Itoa(lost)]; ok {
+		fmt.Fprint(w, found(n))
 		return
 	}
 	rng := f.draws[parts[0]]
@@ -227,4 +232,41 @@ func TestOneOfSeveralProjects(t *testing.T) {
 	require.Equal(t, "FAIL", verdict)
 	require.Contains(t, out, "Regression: adds 5 trials to the 1 of the run of ")
 	require.Contains(t, strings.Join(strings.Fields(out), " "), "p00 fell from 12-13 to 0-2 of 20 in six trials")
+}
+
+// TestBesideAndTheStoredBaseline: the side run decides, and where it has too few exchanges
+// the stored baseline does. A drop that both sides share is the provider's.
+func TestBesideAndTheStoredBaseline(t *testing.T) {
+	for _, c := range []struct {
+		name                     string
+		projects, before, beside int // findings of 20 in the old version's stored and new trials
+		now                      int
+		verdict, text            string
+	}{
+		{"the change", 5, 13, 13, 5, "FAIL", "recall 25.0 %, beside it 65.0 %: 40 points less, 6.0 standard errors"},
+		{"the provider", 5, 13, 5, 5, "WARN", "against the stored baseline recall dropped, and the side that ran beside shares that: the provider changed"},
+		{"too few exchanges", 4, 13, 13, 5, "FAIL", "Chance does this to 0.39 % of unchanged auditors (limit 0.4 %)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFollower(t, c.projects, 1)
+			f.byLoss = map[string]int{"0": c.before}
+			git := func(args ...string) {
+				out, err := exec.Command("git", append([]string{"-C", f.h.dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...).CombinedOutput()
+				require.NoError(t, err, "%s", out)
+			}
+			git("init", "-q")
+			git("add", "-A")
+			git("commit", "-qm", "old")
+			out, status := f.asAgent(0, f.suites+" -test.run Regression -auditor agent -trials 3")
+			require.Zero(t, status, out)
+			out, status = f.run(f.assay + " baseline agent")
+			require.Zero(t, status, out)
+			f.byLoss = map[string]int{"0": c.beside, "40": c.now}
+			out, status = f.asAgent(40, f.suites+" -test.run Regression -auditor agent -beside git:HEAD")
+			t.Log(out)
+			require.Equal(t, c.verdict, judgedRow.FindStringSubmatch(out)[1], out)
+			require.Equal(t, c.verdict == "FAIL", status == 1)
+			require.Contains(t, strings.Join(strings.Fields(out), " "), c.text)
+		})
+	}
 }

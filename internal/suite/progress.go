@@ -18,6 +18,7 @@ import (
 // its result. It writes on its own: a terminal that was stopped (^S) must not stop
 // the run. A nil progress shows nothing.
 type progress struct {
+	tty   io.Writer
 	mu    sync.Mutex
 	doing string     // what the tests are at where no run of trials is on
 	since time.Time  // when that began
@@ -37,7 +38,7 @@ func newProgress(flags *flag.FlagSet) *progress {
 	if tty == nil {
 		return nil
 	}
-	p := &progress{stop: make(chan struct{}), shown: make(chan struct{})}
+	p := &progress{tty: tty, stop: make(chan struct{}), shown: make(chan struct{})}
 	p.say("reading flags, fixtures and cases")
 	go p.show(tty, p.line(time.Now()))
 	return p
@@ -83,6 +84,19 @@ func (p *progress) end() {
 		close(p.stop)
 		within(p.shown)
 	}
+}
+
+// clear takes the line away for another one.
+func (p *progress) clear() {
+	if p == nil {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fmt.Fprint(p.tty, clearLine)
+	}()
+	within(done)
 }
 
 func within(done <-chan struct{}) {

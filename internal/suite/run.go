@@ -103,6 +103,9 @@ func (r *running) startJobs(t T, jobs []*trial) error {
 	} else {
 		ctx = box.WithoutInterrupts(ctx)
 	}
+	if len(plan.Continued()) == 0 || r.env.cfg.Add {
+		r.printPlan()
+	}
 	here, err := plan.Start(ctx)
 	if err == nil {
 		r.engine = here
@@ -247,13 +250,14 @@ func (r *running) confirm(t T, collapsed []*measurement) bool {
 	return r.finish(t) && made
 }
 
-// variants returns the selected measurements, by variant, those that were scored.
-func (r *running) variants() (all [][]*measurement) {
+// variants returns the selected measurements that were scored, by variant.
+func (r *running) variants() [][]*measurement {
+	return byVariant(slices.DeleteFunc(slices.Clone(r.selected), func(m *measurement) bool { return !m.scored }))
+}
+
+func byVariant(ms []*measurement) (all [][]*measurement) {
 	at := map[[2]string]int{}
-	for _, m := range r.selected {
-		if !m.scored {
-			continue
-		}
+	for _, m := range ms {
 		key := [2]string{m.variant.name, m.variant.prompt.name}
 		if m.replayed() {
 			key[1] = "replay"

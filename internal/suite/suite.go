@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,6 +40,7 @@ type Suite struct {
 	lacking    int // of them, those for which the user's root has no fixtures
 	summary    summary
 	progress   *progress
+	live       io.Writer     // for what is printed before the summary; nil: nothing is
 	auditWait  time.Duration // before the second attempt of an audit
 	auditGrace time.Duration // for audits in flight when the run is stopped
 }
@@ -101,6 +103,9 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 		return 2
 	}
 	s.progress = newProgress(s.flags)
+	if !underJSON(s.flags) {
+		s.live = os.Stdout
+	}
 	code := m.Run()
 	s.progress.end()
 	s.printSummary(code)
