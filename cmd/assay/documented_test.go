@@ -52,6 +52,29 @@ func TestDocumentedCommands(t *testing.T) {
 	require.Greater(t, lines, 10)
 }
 
+// TestReferenceListsEveryCommand: docs/reference.md has the commands with their help.
+// ASSAY_UPDATE=1 writes them.
+func TestReferenceListsEveryCommand(t *testing.T) {
+	var c cli
+	parser, err := kong.New(&c, kong.Vars{"version": ""}, kong.BindTo(context.Background(), (*context.Context)(nil)))
+	require.NoError(t, err)
+	rows := "| command | |\n|---|---|\n"
+	for _, leaf := range parser.Model.Leaves(true) {
+		rows += "| `" + leaf.Path() + "` | " + leaf.Help + " |\n"
+	}
+	const page, begin, end = "../../docs/reference.md", "<!-- begin: commands -->\n", "<!-- end: commands -->"
+	b, err := os.ReadFile(page)
+	require.NoError(t, err)
+	before, rest, _ := strings.Cut(string(b), begin)
+	have, after, ok := strings.Cut(rest, end)
+	require.True(t, ok, "%s: no block of commands", page)
+	if os.Getenv("ASSAY_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(page, []byte(before+begin+rows+end+after), 0o644))
+	} else {
+		require.Equal(t, rows, have, "%s: write it with ASSAY_UPDATE=1", page)
+	}
+}
+
 // commandWords cuts a command line as a shell does where it quotes with ' alone.
 func commandWords(line string) []string {
 	var out []string

@@ -53,7 +53,7 @@ var options = []option{
 	{"model", "reviewers of Bench, separated by commas: patterns, a name of models.md or auditors.md, or provider:model", false},
 	{"auditor", "auditors that Smoke and Regression run live, separated by commas: patterns, a name of auditors.md, or a model as -model takes it", false},
 	{"prompt", "prompts of fixtures/prompts, separated by commas", false},
-	{"filter", "only cases or projects that contain this text, or match this glob", false},
+	{"filter", "only cases or projects that contain this text or match this glob; also planted, areas, marina.stays@7", false},
 	{"trials", "number of trials of each case or project", false},
 	{"budget", "USD that a run may cost; none for no limit; 0 for an estimate", false},
 	{"concurrency", "requests at once of one provider (8), or audits (2)", false},

@@ -269,6 +269,16 @@ func TestDocumentedTestsHaveTheirFlags(t *testing.T) {
 	require.Greater(t, lines, 10)
 }
 
+// TestReferenceListsEveryFlag: docs/reference.md has the flags as they are defined.
+// ASSAY_UPDATE=1 writes them.
+func TestReferenceListsEveryFlag(t *testing.T) {
+	rows := "| flag | variable | meaning |\n|---|---|---|\n"
+	for _, o := range options {
+		rows += fmt.Sprintf("| `-%s` | `%s` | %s |\n", o.name, variable(o.name), o.usage)
+	}
+	holdBlock(t, "../../docs/reference.md", "flags", rows)
+}
+
 // holdBlock holds the block of a page between its two comments to text.
 func holdBlock(t *testing.T, file, name, text string) {
 	t.Helper()
