@@ -1,5 +1,5 @@
-// Command assay is what go test leaves to do by hand: fetch the benchmark
-// projects, record tools on them, lint fixtures, compare and report.
+// Command assay does what is not a test: it writes folders and keys, fetches projects,
+// checks fixtures, accepts baselines, compares runs and writes reports.
 //
 //	go run ./cmd/assay --help
 package main
@@ -26,46 +26,46 @@ import (
 )
 
 type cli struct {
-	Version kong.VersionFlag `help:"Print the versions of the judge and of its sources."`
+	Version kong.VersionFlag `help:"Print the versions of the scorer and of the CWE taxonomy."`
 
-	Init     initCmd            `cmd:"" help:"Write the smallest folder of your own that runs."`
+	Init     initCmd            `cmd:"" help:"Write a folder of your own: cases, goals, an auditor, a workflow."`
 	New      newCmd             `cmd:"" help:"Add a case, an application, a project or an auditor to a folder of your own."`
 	Import   importCmd          `cmd:"" help:"Add entries to a project's key from SARIF or CSV."`
-	Fetch    fetchCmd           `cmd:"" help:"Clone a project at its pinned commit, verify it, and make the sealed export."`
-	Capture  captureCmd         `cmd:"" help:"Run an auditor on a project's sealed export and store the recording."`
-	Plan     planCmd            `cmd:"" help:"Say what a suite costs and which drops it finds, before anything runs."`
-	Baseline baselineCmd        `cmd:"" help:"Make records the baselines that later runs are compared with."`
-	Trigger  triggerCmd         `cmd:"" help:"Say which suite a change needs: full, smoke or none."`
-	Compare  compareCmd         `cmd:"" help:"Hold a record against an earlier one, an auditor or reviewer against another, or two results."`
-	Score    suite.ScoreReports `cmd:"" help:"Score audit reports that exist, or the reports kept beside records again, without running anything."`
-	Report   reportCmd          `cmd:"" help:"Show records and results: pages, text, CSV, JSON, Markdown, benchmark format, SARIF."`
-	Summary  summaryCmd         `cmd:"" help:"Tell a pull request what a run changed: a comment, annotations, SARIF."`
-	Triage   triageCmd          `cmd:"" help:"Rule findings that a key does not hold, a keystroke each."`
-	Enqueue  enqueueCmd         `cmd:"" help:"Plan a run of Bench and leave it to workers (needs a PostgreSQL)."`
-	Work     workCmd            `cmd:"" help:"Be a worker: carry out what was enqueued, here."`
-	Lint     lintCmd            `cmd:"" help:"Check cases, projects and the other fixtures; every error at once."`
+	Fetch    fetchCmd           `cmd:"" help:"Clone a project at its pinned commit and write the sealed export."`
+	Capture  captureCmd         `cmd:"" help:"Run an auditor on a project's sealed export and store its report as a recording."`
+	Plan     planCmd            `cmd:"" help:"Print what a suite costs and which drops it finds, before anything runs."`
+	Baseline baselineCmd        `cmd:"" help:"Accept records as the baseline that later runs are compared with."`
+	Trigger  triggerCmd         `cmd:"" help:"Print which suite a change needs: full, smoke or none."`
+	Compare  compareCmd         `cmd:"" help:"Compare two records, two auditors, two reviewers, or two results."`
+	Score    suite.ScoreReports `cmd:"" help:"Score audit reports that exist, or score the reports of records again. Runs nothing."`
+	Report   reportCmd          `cmd:"" help:"Write records and results as pages, text, CSV, JSON, benchfmt or SARIF."`
+	Summary  summaryCmd         `cmd:"" help:"Write what a run changed for a pull request: comment, annotations or SARIF."`
+	Triage   triageCmd          `cmd:"" help:"Judge findings that are not in the key, one keystroke each."`
+	Enqueue  enqueueCmd         `cmd:"" help:"Plan a run of Bench and leave it to workers. Needs PostgreSQL."`
+	Work     workCmd            `cmd:"" help:"Run what was enqueued, as one of several workers."`
+	Lint     lintCmd            `cmd:"" help:"Check cases, projects and the other fixtures, and print every error."`
 	Fixes    fixesCmd           `cmd:"" help:"Make a benchmark of your own security fixes."`
-	Plant    plantCmd           `cmd:"" help:"Draw a planted project: its source, and its key beside it."`
-	Doctor   doctorCmd          `cmd:"" help:"Say what an auditor would miss here: programs, version, key, skill, network, sandbox."`
+	Plant    plantCmd           `cmd:"" help:"Write a draw of a planted project: its source, and its key beside it."`
+	Doctor   doctorCmd          `cmd:"" help:"Check what an auditor would miss on this machine: programs, key, files, network, sandbox."`
 }
 
-// stdout and stderr are for people: no text in them is a command of a CI runner.
+// stdout and stderr escape text that a CI runner would take for a workflow command.
 var stdout, stderr = &workflow.Writer{To: os.Stdout}, &workflow.Writer{To: os.Stderr}
 
 func main() {
-	// An interrupt ends the context alone: what an agent wrote so far is kept.
+	// The first interrupt cancels the context, so that what an agent wrote is kept.
 	ctx, stop := signal.NotifyContext(box.WithoutInterrupts(context.Background()), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)     // a second interrupt ends what does not heed the first
-	loadEnv(".")                     // before flags look at the environment, as go test does
-	for _, v := range os.Environ() { // as for go test, which takes a variable that is empty for none
+	context.AfterFunc(ctx, stop)     // the second interrupt ends the process
+	loadEnv(".")                     // before kong reads the environment
+	for _, v := range os.Environ() { // an empty variable counts as unset, as in go test
 		if name, value, _ := strings.Cut(v, "="); value == "" && strings.HasPrefix(name, "ASSAY_") {
 			os.Unsetenv(name)
 		}
 	}
 	k := parse(ctx)
 	here, _ := os.Getwd()
-	for _, f := range k.Flags() { // the root's file says what flags default to, too
+	for _, f := range k.Flags() { // the .env of --root sets defaults too
 		if f.Name == "root" && f.Target.String() != here && loadEnv(f.Target.String()) {
 			k = parse(ctx)
 		}
@@ -79,8 +79,10 @@ func main() {
 }
 
 func parse(ctx context.Context) *kong.Context {
-	parser := kong.Must(&cli{}, kong.Name("assay"), kong.Description("Measures code auditors against answer keys."),
-		kong.ShortUsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)), kong.Writers(stdout, stderr),
+	parser := kong.Must(&cli{}, kong.Name("assay"),
+		kong.Description("Measures code auditors against answer keys."),
+		kong.ShortUsageOnError(), kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.BindTo(stdout, (*io.Writer)(nil)), kong.Writers(stdout, stderr),
 		kong.Vars{"version": versions()})
 	if len(os.Args) > 1 {
 		parser.FatalIfErrorf(suite.Removed("assay " + os.Args[1]))
@@ -90,8 +92,8 @@ func parse(ctx context.Context) *kong.Context {
 	return k
 }
 
-// loadEnv reads the file .env of a folder, and reports whether it set anything. One that
-// cannot be read is told and no more: it may be that of a project that is scanned.
+// loadEnv reads the file .env in dir and reports whether it set a variable. It prints why a
+// file cannot be read and goes on, since dir may be the folder of a foreign project.
 func loadEnv(dir string) bool {
 	set, err := suite.LoadEnv(dir)
 	if err != nil {
@@ -100,7 +102,8 @@ func loadEnv(dir string) bool {
 	return len(set) > 0
 }
 
-// versions gives the present one first: a tool's version is the first line that it prints.
+// versions returns the scorer's versions, newest first, and the source of the CWE taxonomy.
+// The first line is what the row Version of a section records.
 func versions() string {
 	var b strings.Builder
 	for _, h := range slices.Backward(score.History()) {
@@ -111,7 +114,8 @@ func versions() string {
 
 var longFlag = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)
 
-// dashes lets long flags be written with one dash, as go test's are.
+// dashes returns args with a second dash before long flags, which may be written with one as
+// those of go test are.
 func dashes(args []string) []string {
 	out := slices.Clone(args)
 	for i, a := range out {

@@ -20,6 +20,8 @@ import (
 // parsedOnly are the documented commands that this test cannot run, and why. Their
 // flags are held by the tests that parse them.
 var parsedOnly = map[string]string{
+	"./check":             "it runs all tests",
+	"-fuzz ":              "it takes minutes",
 	"export ASSAY_DB":     "it needs a PostgreSQL: the tests of internal/run/river have one",
 	"assay work":          "likewise",
 	"assay enqueue":       "likewise",
