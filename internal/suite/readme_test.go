@@ -233,8 +233,16 @@ func anchorOf(heading string) string {
 	return strings.ReplaceAll(kept, " ", "-")
 }
 
-// shellBlock is a block of commands.
-var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+// shellBlock is a block of commands, quoted one within a file that is shown whole.
+var shellBlock, quoted = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$"), regexp.MustCompile("(?ms)^````.*?^````$")
+
+// shellBlocks returns the commands of each block of a page.
+func shellBlocks(page []byte) (blocks []string) {
+	for _, m := range shellBlock.FindAllSubmatch(quoted.ReplaceAll(page, nil), -1) {
+		blocks = append(blocks, string(m[1]))
+	}
+	return blocks
+}
 
 // TestDocumentedTestsHaveTheirFlags: every flag of a go test line in README.md and
 // docs/ is there, and every variable is one that is read.
@@ -248,8 +256,8 @@ func TestDocumentedTestsHaveTheirFlags(t *testing.T) {
 	for _, page := range append(userPages(t), maintainerPages(t)...) {
 		b, err := os.ReadFile(page)
 		require.NoError(t, err)
-		for _, block := range shellBlock.FindAllStringSubmatch(string(b), -1) {
-			for _, line := range strings.Split(block[1], "\n") {
+		for _, block := range shellBlocks(b) {
+			for _, line := range strings.Split(block, "\n") {
 				_, command, ok := strings.Cut(line, "go test ")
 				if !ok {
 					continue
