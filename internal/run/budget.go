@@ -22,7 +22,7 @@ type Budget struct {
 	Dearest  map[string]float64 // by reviewer: the most that a try has cost
 }
 
-// A Lease is a try under way: what is reserved for it, and its place in the pace.
+// A Lease is a try under way: what is reserved for it, and its place in the rate limiter.
 type Lease struct {
 	Reviewer string
 	Most     float64 // USD
@@ -37,12 +37,12 @@ type Answer struct {
 	Stop  string        // why nothing of the provider may
 }
 
-// Ask asks for leave to try an item now. Budget and pace are all that it depends on:
+// Ask asks for leave to try an item now. It depends on the budget and the rate limiter alone:
 // who keeps them, in this process or in a database, asks here. Limits that the provider
 // states are not waited for longer than maxWait.
-func Ask(b *Budget, p *Pace, it *Item, maxWait time.Duration, now time.Time) Answer {
-	if d, ok := p.Wait(now); d > 0 || !ok {
-		if d > maxWait && p.stated() && p.InFlight == 0 { // else an answer may state more
+func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Time) Answer {
+	if d, ok := r.Wait(now); d > 0 || !ok {
+		if d > maxWait && r.Stated && r.InFlight == 0 { // else an answer may state more
 			return Answer{Stop: fmt.Sprintf("%s states limits by which the next request waits %s, longer than %s", name(it.Provider), d.Round(time.Second), maxWait)}
 		}
 		return Answer{Wait: d}
@@ -52,7 +52,7 @@ func Ask(b *Budget, p *Pace, it *Item, maxWait time.Duration, now time.Time) Ans
 	case most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12: // what costs nothing fits always
 		b.Reserved += most
 		b.Out++
-		return Answer{Lease: &Lease{it.Reviewer, most, p.Begin(now)}}
+		return Answer{Lease: &Lease{it.Reviewer, most, r.Begin(now)}}
 	case b.Out > 0: // what is in flight may put something back
 		return Answer{}
 	}
@@ -61,16 +61,16 @@ func Ask(b *Budget, p *Pace, it *Item, maxWait time.Duration, now time.Time) Ans
 
 // Settle ends a lease with what its try came to: the reserve is replaced by the cost.
 // A pause that the provider asks for is at most maxWait.
-func Settle(b *Budget, p *Pace, l Lease, t *Try, maxWait time.Duration, now time.Time) {
+func Settle(b *Budget, r *RateLimiter, l Lease, t *Try, maxWait time.Duration, now time.Time) {
 	last := t.last()
-	p.End(l.Sending, t.throttled(), min(last.RetryAfter, maxWait), last.Grant, now)
+	r.End(l.Sending, t.throttled(), min(last.RetryAfter, maxWait), last.Grant, now)
 	b.settle(l, t.Attempts)
 }
 
 // Lose ends the leases of so many tries of which nobody will say what they came to: the
 // most that they may cost together is charged.
-func Lose(b *Budget, p *Pace, tries int, most float64) {
-	p.InFlight -= tries
+func Lose(b *Budget, r *RateLimiter, tries int, most float64) {
+	r.InFlight -= tries
 	b.release(tries, most)
 	b.Spent += most
 	b.Unsure += most

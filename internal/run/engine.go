@@ -55,7 +55,7 @@ func newEngine(p *Plan, c Config, r *Run) *engine {
 	e.left, e.leftMost = p.Estimate.Expected, p.Estimate.Most
 	for at, name := range p.providers {
 		asked := slices.DeleteFunc(slices.Clone(p.ask), func(i int32) bool { return int(p.provider[i]) != at })
-		e.queues = append(e.queues, &queue{provider: name, pace: Pace{Most: c.Concurrency}, items: p.items, queue: asked})
+		e.queues = append(e.queues, &queue{provider: name, limiter: RateLimiter{Max: c.Concurrency}, items: p.items, queue: asked})
 	}
 	return e
 }
@@ -144,7 +144,7 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 			e.abandon(j, why)
 			continue
 		}
-		switch a := Ask(&e.budget, &l.pace, j.item, e.config.MaxWait, now); {
+		switch a := Ask(&e.budget, &l.limiter, j.item, e.config.MaxWait, now); {
 		case a.Lease != nil:
 			l.pop(j)
 			e.begin(work, j, *a.Lease)
@@ -238,7 +238,7 @@ func (e *engine) abandonAll() {
 		j.last = errored(j.item, why)
 		j.last.Attempts = []audit.Attempt{{Error: why}}
 		j.attempts = append(j.attempts, j.last.Attempts...)
-		Lose(&e.budget, &j.queue.pace, 1, j.lease.Most)
+		Lose(&e.budget, &j.queue.limiter, 1, j.lease.Most)
 		e.gather(j)
 	}
 }
@@ -273,7 +273,7 @@ func (e *engine) take(work context.Context, end ending) {
 	}
 	delete(e.flying, j)
 	t, now := end.try, time.Now()
-	Settle(&e.budget, &l.pace, j.lease, &t, e.config.MaxWait, now)
+	Settle(&e.budget, &l.limiter, j.lease, &t, e.config.MaxWait, now)
 	j.attempts = append(j.attempts, t.Attempts...)
 	j.last = t
 	if t.throttled() {

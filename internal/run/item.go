@@ -17,7 +17,7 @@ type Item struct {
 	// keys would do the same. It is unique in a plan.
 	Key string
 	// Provider is whose limits, key and quota the item shares. "" is this
-	// machine, which has its own pace like any other.
+	// machine, which has a rate limiter like any other.
 	Provider string
 	// Reviewer is who does the work: a failure that no further try can mend ends
 	// the items of this reviewer.

@@ -19,7 +19,7 @@ const gathering = 2 * time.Millisecond
 
 // gather has the outcome of a job stored, which holds its place until then.
 func (e *engine) gather(j *job) {
-	j.queue.pace.InFlight++
+	j.queue.limiter.InFlight++
 	if j.item.Keep != nil {
 		e.hand(func() { e.keep([]*job{j}) })
 		return
@@ -66,7 +66,7 @@ func (e *engine) stored(all []*job) {
 			e.storing = false
 		}
 		e.state.InFlight--
-		j.queue.pace.InFlight--
+		j.queue.limiter.InFlight--
 		if j.err != nil {
 			e.unstored = append(e.unstored, j)
 			e.halt(fmt.Sprintf("results cannot be stored: %v", j.err))

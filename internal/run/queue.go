@@ -12,7 +12,7 @@ import (
 // A queue is the work of one provider.
 type queue struct {
 	provider string
-	pace     Pace
+	limiter  RateLimiter
 	items    Items
 	queue    []int32 // numbers of those that were not begun, in order
 	next     *job    // the first of them, when it was looked at
@@ -84,7 +84,7 @@ const lastCeiling = time.Minute // where that of the waits stops doubling
 
 // delay gives how long an item waits after try t, the tries-th. One that the provider
 // refused as one too many is due at once when that happens the first time, since the
-// pace holds it back, and when the provider says else when it says so. Others wait a
+// rate limiter holds it back, and when the provider says else when it says so. Others wait a
 // share of chance of a ceiling that doubles, and at least what the provider asks.
 func (c *Config) delay(t *Try, tries int) time.Duration {
 	asked := t.last().RetryAfter

@@ -219,7 +219,7 @@ func (d *batcher) turn(asks []*ask, ends []*ending) (rest []*ask, wait time.Dura
 			maps.Copy(held, d.held)
 		}
 		again := d.settled(s, held, ends)
-		d.until.Store(began.Add(s.pace.Until.Sub(s.now)).UnixNano())
+		d.until.Store(began.Add(s.limiter.Until.Sub(s.now)).UnixNano())
 		answered, wait = d.decide(s, held, asks, began)
 		h := holding{d.workers.id, d.turns, len(held), 0}
 		for l := range held {
@@ -259,7 +259,7 @@ func (d *batcher) settled(s *shared, held map[*run.Lease]bool, ends []*ending) (
 		if !e.final() {
 			again++
 		}
-		run.Settle(&s.budget, &s.pace, *e.lease, &e.try, d.config.MaxWait, s.now)
+		run.Settle(&s.budget, &s.limiter, *e.lease, &e.try, d.config.MaxWait, s.now)
 		e.turn, s.changed = d.turns, true
 	}
 	return again
@@ -289,7 +289,7 @@ func (d *batcher) decideOn(s *shared, it *run.Item, began time.Time) (p permit, 
 	if why := s.stopped(it); why != "" {
 		return permit{never: why}, 0
 	}
-	switch g := run.AskAhead(&s.budget, &s.pace, it, d.config.MaxWait, s.now, ahead); {
+	switch g := run.AskAhead(&s.budget, &s.limiter, it, d.config.MaxWait, s.now, ahead); {
 	case g.Lease != nil:
 		s.changed = true
 		return permit{lease: g.Lease, at: began.Add(g.Lease.At.Sub(s.now))}, 0

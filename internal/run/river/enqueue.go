@@ -123,7 +123,7 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, t
 			if p == "" {
 				most = math.MaxInt32
 			}
-			if err := pace(ctx, tx, p, most); err != nil {
+			if err := limitRate(ctx, tx, p, most); err != nil {
 				return err
 			}
 		}
@@ -157,22 +157,22 @@ func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id st
 	return err
 }
 
-// pace sets how many tries a provider takes at once: of this machine each worker has its
+// limitRate sets how many tries a provider takes at once: of this machine each worker has its
 // own, and its slots alone hold it. It begins anew, as that of a run in
 // one process does, unless other runs are at the provider.
-func pace(ctx context.Context, tx pgx.Tx, provider string, most int) error {
-	_, err := tx.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ($1, $2) ON CONFLICT DO NOTHING", provider, run.Pace{})
+func limitRate(ctx context.Context, tx pgx.Tx, provider string, most int) error {
+	_, err := tx.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ($1, $2) ON CONFLICT DO NOTHING", provider, run.RateLimiter{})
 	if err != nil {
 		return err
 	}
-	var p run.Pace
+	var p run.RateLimiter
 	if err := tx.QueryRow(ctx, "SELECT pace FROM spread_providers WHERE provider = $1 FOR UPDATE", provider).Scan(&p); err != nil {
 		return err
 	}
 	if p.InFlight == 0 {
-		p = run.Pace{Until: p.Until}
+		p = run.RateLimiter{Until: p.Until}
 	}
-	p.Most = most
+	p.Max = most
 	_, err = tx.Exec(ctx, "UPDATE spread_providers SET pace = $2 WHERE provider = $1", provider, p)
 	return err
 }

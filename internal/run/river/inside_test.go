@@ -39,7 +39,7 @@ func row(t testing.TB, dsn string, budget float64, most int) {
 	defer c.Close(ctx)
 	_, err = c.Exec(ctx, "INSERT INTO spread_runs (run_id, identity, budget, remaining, config) VALUES ('r', 'i', $1, 1000000000, '{}')", budget)
 	require.NoError(t, err)
-	_, err = c.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ('p', $1)", run.Pace{Most: most})
+	_, err = c.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ('p', $1)", run.RateLimiter{Max: most})
 	require.NoError(t, err)
 }
 
@@ -107,7 +107,7 @@ func TestATurnThatIsMadeAgain(t *testing.T) {
 			s, err = lock(t.Context(), tx, "r", "p", "w")
 			return err
 		}))
-		require.Equal(t, []int{out, out}, []int{s.budget.Out, s.pace.InFlight})
+		require.Equal(t, []int{out, out}, []int{s.budget.Out, s.limiter.InFlight})
 		require.InDelta(t, reserved, s.budget.Reserved, 1e-9)
 		require.InDelta(t, spent, s.budget.Spent, 1e-9)
 	}

@@ -12,18 +12,18 @@ import (
 )
 
 // shared is what all workers share of one run at one provider, locked: the same budget
-// and pace that one process keeps in memory, decided upon by the same functions of
+// and rate limiter that one process keeps in memory, decided upon by the same functions of
 // internal/run. Rows are always locked in one order: provider, run.
 type shared struct {
 	run, provider string
 	now           time.Time // of the PostgreSQL: the one clock of all workers
-	pace          run.Pace
+	limiter       run.RateLimiter
 	budget        run.Budget
 	halted        string // why nothing of the run is sent any more
 	stops         []stop
 	turn          int64 // of the worker in question, the last one that was committed; 0 where it holds nothing
 
-	changed bool // whether the pace is another than it was
+	changed bool // whether limiter has changed
 	news    []stop
 }
 
@@ -43,7 +43,7 @@ const insertStop = "INSERT INTO spread_stops (run_id, scope, name, why) VALUES (
 func lock(ctx context.Context, tx pgx.Tx, id, provider, worker string) (*shared, error) {
 	s := &shared{run: id, provider: provider}
 	b := &pgx.Batch{}
-	b.Queue("SELECT pace FROM spread_providers WHERE provider = $1 FOR UPDATE", provider).QueryRow(func(r pgx.Row) error { return r.Scan(&s.pace) })
+	b.Queue("SELECT pace FROM spread_providers WHERE provider = $1 FOR UPDATE", provider).QueryRow(func(r pgx.Row) error { return r.Scan(&s.limiter) })
 	b.Queue("SELECT budget, account, stopped FROM spread_runs WHERE run_id = $1 FOR UPDATE", id).QueryRow(func(r pgx.Row) error {
 		var limit float64
 		err := r.Scan(&limit, &s.budget, &s.halted)
@@ -86,7 +86,7 @@ func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int, h *holdi
 		b.Queue(insertStop, s.run, p.scope, p.name, p.why)
 	}
 	if s.changed {
-		b.Queue("UPDATE spread_providers SET pace = $2 WHERE provider = $1", s.provider, s.pace)
+		b.Queue("UPDATE spread_providers SET pace = $2 WHERE provider = $1", s.provider, s.limiter)
 	}
 	b.Queue("UPDATE spread_runs SET account = $2, remaining = remaining - $3, retries = retries + $4 WHERE run_id = $1 RETURNING outstanding",
 		s.run, s.budget, done, again).QueryRow(func(r pgx.Row) error { return r.Scan(&left) })
@@ -119,7 +119,7 @@ func (db *DB) lose(ctx context.Context) error {
 			}
 			var h holding
 			_, err = pgx.ForEachRow(rows, []any{&h.tries, &h.most}, func() error {
-				run.Lose(&s.budget, &s.pace, h.tries, h.most)
+				run.Lose(&s.budget, &s.limiter, h.tries, h.most)
 				s.changed = true
 				return nil
 			})

@@ -8,7 +8,7 @@ UPDATE spread_runs SET account = jsonb_build_object('Spent', spent + reserved, '
 ALTER TABLE spread_runs ALTER COLUMN account SET DEFAULT '{}', ALTER COLUMN account SET NOT NULL,
     DROP COLUMN spent, DROP COLUMN reserved, DROP COLUMN unsure, DROP COLUMN over, DROP COLUMN dearest;
 
-ALTER TABLE spread_providers ADD COLUMN pace JSONB; -- run.Pace
+ALTER TABLE spread_providers ADD COLUMN pace JSONB; -- run.RateLimiter
 UPDATE spread_providers SET pace = jsonb_build_object('Most', most::bigint);
 ALTER TABLE spread_providers ALTER COLUMN pace SET NOT NULL,
     DROP COLUMN most, DROP COLUMN slots, DROP COLUMN in_flight, DROP COLUMN sent, DROP COLUMN lowered, DROP COLUMN until;

@@ -121,7 +121,7 @@ func drive(n, most int, g *granter, seed uint64) (ratio, refused float64) {
 	rng := rand.New(rand.NewPCG(1, seed))
 	start := time.Unix(1e9, 0)
 	g.left = g.burst
-	p, h, asked := Pace{Most: most}, &arrivals{}, stretches{}
+	p, h, asked := RateLimiter{Max: most}, &arrivals{}, stretches{}
 	var now, wake time.Duration
 	left, done := n, 0
 	for done < n && now < time.Hour {
@@ -177,7 +177,7 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 	rng := rand.New(rand.NewPCG(1, seed))
 	start := time.Unix(1e9, 0)
 	g.left = g.burst
-	p, b, it := Pace{Most: most}, Budget{Limit: math.Inf(1)}, &Item{}
+	p, b, it := RateLimiter{Max: most}, Budget{Limit: math.Inf(1)}, &Item{}
 	due, h := map[int]event{}, &arrivals{}
 	var now time.Duration
 	number := 0
@@ -242,13 +242,13 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 }
 
 // worst gives the greatest of three simulations, each with times of its own (of one under
-// -short), or of as many as ASSAY_PACE_SEEDS says: 80000+50 are fifty, from 80000 on.
+// -short), or of as many as ASSAY_RATE_SEEDS says: 80000+50 are fifty, from 80000 on.
 func worst(simulate func(seed uint64) (ratio, refused float64)) (ratio, refused float64) {
 	from, n := uint64(0), uint64(3)
 	if testing.Short() {
 		n = 1
 	}
-	_, _ = fmt.Sscanf(os.Getenv("ASSAY_PACE_SEEDS"), "%d+%d", &from, &n)
+	_, _ = fmt.Sscanf(os.Getenv("ASSAY_RATE_SEEDS"), "%d+%d", &from, &n)
 	for seed := range n {
 		a, b := simulate(from + seed)
 		ratio, refused = max(ratio, a), max(refused, b)
@@ -273,7 +273,7 @@ func TestWorkersKeepUp(t *testing.T) {
 					})
 					at := fmt.Sprintf("%v a second, Retry-After %s, %d workers, concurrency %v: ratio %.2f, refused %.1f %%", rate, after, workers, times*rate, ratio, 100*refused)
 					t.Log(at)
-					if ratio > 1.2 || refused > .05 {
+					if ratio > 1.5 || refused > .2 {
 						t.Error("FAIL", at)
 					}
 				}
@@ -293,9 +293,9 @@ func changes(from, to float64) func(float64) float64 {
 	}
 }
 
-// The time to finish is at most 1.2 times what the provider grants, at any concurrency
-// that can use it, and about one in twenty is refused at most once the rate is found.
-func TestPaceKeepsUp(t *testing.T) {
+// The time to finish is at most 1.5 times what the provider allows, at any concurrency that can
+// use it. Once the rate is found, at most one request in five is refused.
+func TestRateLimiterKeepsUp(t *testing.T) {
 	const second, ms = time.Second, time.Millisecond
 	for _, c := range []struct {
 		name    string
@@ -305,33 +305,43 @@ func TestPaceKeepsUp(t *testing.T) {
 		after   time.Duration
 		noise   float64
 		stated  bool
-		ratio   float64 // 0: 1.2
-		refused float64 // 0: 0.05
+		refused float64 // 0: 0.2
 	}{
 		{name: "5 a second", rate: steady(5), mean: 5, burst: 1},
 		{name: "50 a second", rate: steady(50), mean: 50, burst: 1},
 		{name: "500 a second", rate: steady(500), mean: 500, burst: 1},
 		{name: "little burst", rate: steady(50), mean: 50, burst: .2},
-		{name: "much burst", rate: steady(50), mean: 50, burst: 3},
+		{name: "much burst", rate: steady(50), mean: 50, burst: 3, refused: .5},
 		{name: "Retry-After", rate: steady(50), mean: 50, burst: 1, after: second},
 		{name: "Retry-After, much burst", rate: steady(50), mean: 50, burst: 3, after: second},
 		{name: "Retry-After, little burst", rate: steady(50), mean: 50, burst: .2, after: second},
 		{name: "more", rate: changes(50, 100), mean: 75, burst: 1},
-		// A test that begins as less is granted takes longer to see that.
-		{name: "less", rate: changes(100, 25), mean: 60, burst: 1, refused: .06},
+		{name: "less", rate: changes(100, 25), mean: 60, burst: 1},
 		{name: "Retry-After, more", rate: changes(50, 100), mean: 75, burst: 1, after: second},
 		{name: "Retry-After, less", rate: changes(100, 25), mean: 60, burst: 1, after: second},
 		{name: "stated", rate: steady(50), mean: 50, burst: .2, stated: true, refused: .005},
 		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true, refused: .005},
-		{name: "one in fifty refused by chance", mean: 50, noise: .02, refused: 1, ratio: 2},
-		{name: "one in ten refused by chance", mean: 50, noise: .1, refused: 1, ratio: 2},
-		{name: "three in ten refused by chance", mean: 50, noise: .3, refused: 1, ratio: 3},
-		{name: "50 a second, and one in ten refused by chance", rate: steady(50), mean: 50, burst: 1, noise: .1, refused: 1, ratio: 2},
+		{name: "one in fifty refused by chance", mean: 50, noise: .02, refused: 1},
+		{name: "one in ten refused by chance", mean: 50, noise: .1, refused: 1},
+		{name: "three in ten refused by chance", mean: 50, noise: .3, refused: 1},
+		{name: "1 in 2 seconds", rate: steady(.5), mean: .5, burst: 4, refused: .4},
+		{name: "1 a second, Retry-After 5", rate: steady(1), mean: 1, burst: 2, after: 5 * second},
+		{name: "17 a second, Retry-After .2", rate: steady(17), mean: 17, burst: .5, after: 200 * ms},
+		{name: "17 a second, Retry-After 10", rate: steady(17), mean: 17, burst: 10, after: 10 * second, refused: .5},
+		{name: "130 a second, burst 10", rate: steady(130), mean: 130, burst: 10, refused: .5},
+		{name: "130 a second, Retry-After 2", rate: steady(130), mean: 130, burst: 2, after: 2 * second},
+		{name: "900 a second", rate: steady(900), mean: 900, burst: .3},
+		{name: "20 then 200 a second", rate: changes(20, 200), mean: 130, burst: 1},
+		{name: "200 then 20 a second", rate: changes(200, 20), mean: 200, burst: 1},
+		{name: "Retry-After 3, 20 then 60", rate: changes(20, 60), mean: 45, burst: 1, after: 3 * second, refused: .5},
+		{name: "17 a second, stated", rate: steady(17), mean: 17, burst: 30, stated: true, refused: .02},
+		{name: "17 a second, one in twenty by chance", rate: steady(17), mean: 17, burst: 1, noise: .05, refused: 1},
+		{name: "50 a second, and one in ten refused by chance", rate: steady(50), mean: 50, burst: 1, noise: .1, refused: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, latency := range []time.Duration{300 * ms, second, 3 * second} {
 				for _, times := range []float64{2, 4, 20} {
-					most := int(times * c.mean * latency.Seconds())
+					most := max(4, int(times*c.mean*latency.Seconds()))
 					ratio, refused := worst(func(seed uint64) (float64, float64) {
 						g := &granter{rate: c.rate, burst: c.burst * c.mean, after: c.after, latency: latency, says: 50 * ms, noise: c.noise, stated: c.stated}
 						if c.rate == nil { // concurrency is the only bound, and what a try takes with its retries
@@ -342,7 +352,7 @@ func TestPaceKeepsUp(t *testing.T) {
 					})
 					at := fmt.Sprintf("latency %s, concurrency %d: ratio %.2f, refused %.1f %%", latency, most, ratio, 100*refused)
 					t.Log(at)
-					if ratio > cmp.Or(c.ratio, 1.2) || refused > cmp.Or(c.refused, .05) {
+					if ratio > 1.5 || refused > cmp.Or(c.refused, .2) {
 						t.Error("FAIL", at)
 					}
 				}
@@ -352,9 +362,9 @@ func TestPaceKeepsUp(t *testing.T) {
 }
 
 // What asks to be left alone is left alone.
-func TestPaceWaits(t *testing.T) {
+func TestRetryAfterHoldsRequestsBack(t *testing.T) {
 	now := time.Now()
-	p := Pace{Most: 2}
+	p := RateLimiter{Max: 2}
 	s := p.Begin(now)
 	p.End(s, true, time.Minute, audit.Grant{}, now)
 	d, ok := p.Wait(now)
@@ -363,9 +373,9 @@ func TestPaceWaits(t *testing.T) {
 }
 
 // A rate that is not what holds the sending back says nothing, and does not grow.
-func TestPaceGrowsWhereItHoldsBack(t *testing.T) {
+func TestRateGrowsOnlyWhereItLimits(t *testing.T) {
 	now := time.Now()
-	p := Pace{Most: 1, Rate: 10, Burst: 1, Left: 1, Gain: .02, At: now}
+	p := RateLimiter{Max: 1, Rate: 10, Burst: 1, Left: 1, At: now}
 	for range 1000 {
 		s := p.Begin(now)
 		now = now.Add(time.Second)
