@@ -89,7 +89,7 @@ func TestLintRefusesWhatTriggerRefuses(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(root, "fixtures"), 0o755))
 	triggers := "# Triggers\n\n| Change | Suite | Why |\n|---|---|---|\n| `docs/**` | none | x |\n| `src/[a` | full | x |\n"
 	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures/triggers.md"), []byte(triggers), 0o600))
-	const refused = `fixtures/triggers.md:6: "src/[a" is no pattern of paths`
+	const refused = `fixtures/triggers.md:6: "src/[a" is not a pattern of paths`
 	require.EqualError(t, (&lintCmd{Root: root}).Run(io.Discard), refused)
 	_, _, err := ask(t, "src/a.go\n", "--root="+root)
 	require.EqualError(t, err, refused)
