@@ -60,7 +60,7 @@ type agentRun struct {
 
 func newAgentRun(t *testing.T, section string, variables map[string]string) *agentRun {
 	folder := agentsFolder(t)
-	if _, missing := box.Bubblewrap(); missing != "" {
+	if missing := box.Missing(); missing != "" {
 		t.Skip(missing)
 	}
 	entries, err := fixture.ReadAuditors(os.DirFS("../.."), "fixtures/auditors.md")

@@ -30,7 +30,7 @@ type command struct{ program }
 // Command returns the auditor of a section of auditors.md.
 func Command(entry audit.AuditorEntry) audit.Auditor { return &command{program{entry: entry}} }
 
-// Audit runs the command line in the export, confined where bubblewrap can do so
+// Audit runs the command line in the export, confined where bubblewrap or Landlock can do so
 // (AuditRun.Exposed says where not). What it reports goes to standard output, or
 // to the entry's output file; $ASSAY_OUT is a folder that it may write to and in
 // which a relative output file is looked for; $ASSAY_FORMAT is a file that tells a
@@ -50,7 +50,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
-	confined, missing, err := box.New(&entry, task.Dir)
+	confined, exposed, err := box.New(&entry, task.Dir)
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
@@ -70,7 +70,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 		p.Cap = maxEvents
 	}
 	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
-		p.Env = append(p.Env, "ASSAY_CONFINED=bubblewrap")
+		p.Env = append(p.Env, "ASSAY_CONFINED="+confined.By())
 	}
 	limit := box.Limits(c.entry.Limits).Report
 	e, err := c.run(ctx, p, limit)
@@ -80,10 +80,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	c.confirm(&e.said, e.Network)
 	run := audit.AuditRun{Raw: e.text, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, confined), Usage: e.said.Usage,
 		Model: cmp.Or(strings.Join(e.said.Served, ", "), c.asked(&e.said)), Unconfirmed: len(e.said.Served) == 0 && c.asked(&e.said) != "",
-		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network}
-	if missing != "" {
-		run.Exposed = box.Exposed(missing)
-	}
+		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network, Exposed: exposed}
 	if box.Fingerprint(task.Dir) != before {
 		run.Exposed = strings.TrimPrefix(run.Exposed+"; it changed the source that it was to read", "; ")
 	}

@@ -52,12 +52,12 @@ func (d Directory) Examine(ctx context.Context, name string) []Check {
 func examineCommand(ctx context.Context, entry audit.AuditorEntry) []Check {
 	p := &program{entry: entry}
 	checks := []Check{checked("needs", needs(entry), cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs"))}
-	confined, missing, err := box.New(&entry, "")
-	seen := "bubblewrap confines it"
-	if missing != "" {
-		seen = box.Exposed(missing)
+	confined, exposed, err := box.New(&entry, "")
+	seen := confined.By() + " confines it"
+	if open := confined.Unconfined(entry.Network); open != "" {
+		seen += "; unconfined: " + open
 	}
-	checks = append(checks, checked("sandbox", err, seen))
+	checks = append(checks, checked("sandbox", err, cmp.Or(exposed, seen)))
 	if err != nil {
 		return checks
 	}

@@ -87,7 +87,7 @@ func script(t *testing.T, name, text string) string {
 
 // TestDoctorOfACommand: what is not there is named, with what to do.
 func TestDoctorOfACommand(t *testing.T) {
-	if _, missing := box.Bubblewrap(); missing != "" {
+	if missing := box.Missing(); missing != "" {
 		t.Skip(missing)
 	}
 	dir := t.TempDir()
@@ -116,7 +116,7 @@ func TestDoctorOfACommand(t *testing.T) {
 // TestNotFoundIsExplained: a run whose shell says "not found" says why, and one that
 // lacks what its section needs is not started.
 func TestNotFoundIsExplained(t *testing.T) {
-	if _, missing := box.Bubblewrap(); missing != "" {
+	if missing := box.Missing(); missing != "" {
 		t.Skip(missing)
 	}
 	dir, export := t.TempDir(), t.TempDir()

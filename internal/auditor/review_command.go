@@ -23,7 +23,7 @@ const defaultReviewTimeout = 5 * time.Minute
 type commandReviewer struct {
 	program
 	settings func() string
-	confine  func() (b *box.Box, missing string, err error)
+	confine  func() (b *box.Box, exposed string, err error)
 	files    map[string]string // of the home of each review; complete after confine
 }
 
@@ -33,7 +33,7 @@ type commandReviewer struct {
 // output file in $ASSAY_OUT. An agent that wraps its answer in JSON of its own is
 // unwrapped, and what it says that it consumed is kept.
 //
-// It is confined as an auditor is, where bubblewrap can do so (Exposed says where
+// It is confined as an auditor is, where bubblewrap or Landlock can do so (Exposed says where
 // not): it sees the system's programs and what its section names, has no network
 // unless its section asks for it, the variables that its section lets through, and
 // a home of its own that is removed afterwards. It is killed whole at its timeout,
@@ -46,16 +46,16 @@ func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
 	r := &commandReviewer{program: program{entry: entry}}
 	r.settings = sync.OnceValue(r.describe)
 	var b *box.Box
-	var missing string
+	var exposed string
 	var err error
 	confine := sync.OnceFunc(func() {
 		if r.files, err = homeFiles(&r.entry, map[string]string{}); err == nil {
-			b, missing, err = box.New(&r.entry, "")
+			b, exposed, err = box.New(&r.entry, "")
 		}
 	})
 	r.confine = func() (*box.Box, string, error) {
 		confine()
-		return b, missing, err
+		return b, exposed, err
 	}
 	return r
 }
@@ -68,13 +68,16 @@ func (c *commandReviewer) Cost(audit.ReviewTask) (expected, most float64, known 
 	return 0, 0, true
 }
 
-// Exposed says what is within the program's reach because nothing confines it;
-// empty where it is confined.
+// Exposed returns what the program is not kept from; "" where it is confined.
 func (c *commandReviewer) Exposed() string {
-	if _, missing, _ := c.confine(); missing != "" {
-		return box.Exposed(missing)
-	}
-	return ""
+	_, exposed, _ := c.confine()
+	return exposed
+}
+
+// Unconfined returns what Landlock lets every program do; "" where bubblewrap confines it.
+func (c *commandReviewer) Unconfined() string {
+	b, _, _ := c.confine()
+	return b.Unconfined(c.entry.Network)
 }
 
 // Settings returns the command line and a hash of each of its files: an edited program is

@@ -5,6 +5,7 @@
 package box
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,12 +23,13 @@ import (
 	"assay/audit"
 )
 
-// A Box confines a program with bubblewrap: it sees the system's programs and
-// libraries, what its entry names, the export read-only, and a home of its own;
-// its processes see each other and nobody else, and end when it ends; its network
-// is its own, from which a proxy leads to the hosts that its entry names, if any,
-// unless its entry asks for an open one. It is an account without rights, also
-// where we are root, and can write nothing of the system.
+// A Box confines a program. It sees the system's programs and libraries, what its entry
+// names, the export read-only, and a home of its own. Where we are root, the program runs as
+// an account without rights.
+//
+// Bubblewrap does so with namespaces: the program sees its own processes alone, and its
+// network is its own, from which a proxy leads to the hosts that its entry names. Where user
+// namespaces are forbidden Landlock does so: [Box.Unconfined] names what is left.
 type Box struct {
 	sandbox
 	mounts []mount
@@ -35,8 +37,10 @@ type Box struct {
 	opened []string // folders whose entries are mounted one by one
 }
 
+// A sandbox is what confines programs on this machine.
 type sandbox struct {
-	bwrap, prlimit, setpriv string // their paths; prlimit and setpriv are empty where they are missing
+	bwrap, prlimit, setpriv string // paths of programs; prlimit and setpriv are empty where they are missing
+	landlock                int    // version of Landlock, where it confines in place of bubblewrap
 	drops                   bool   // we are root, and the program becomes nobody
 	sized                   bool   // its home is a file system of limited size
 }
@@ -50,54 +54,88 @@ type mount struct {
 
 const hideFile = "hide"
 
-// Bubblewrap says what bubblewrap can do here, or why it can confine no program. Each
-// bwrap is tried once, as containers and hardened kernels forbid what it needs.
-// ASSAY_SANDBOX=off does without.
-func Bubblewrap() (s sandbox, missing string) {
+// Missing returns why nothing can confine programs here; "" if bubblewrap or Landlock can.
+func Missing() string {
+	_, missing := confiner()
+	return missing
+}
+
+// confiner returns what confines programs here, or why nothing does. Bubblewrap comes first.
+// Each is tried once, as containers and hardened kernels forbid what it needs.
+func confiner() (s sandbox, missing string) {
 	if os.Getenv("ASSAY_SANDBOX") == "off" {
 		return s, "switched off by ASSAY_SANDBOX=off"
 	}
 	if runtime.GOOS != "linux" {
-		return s, "bubblewrap confines on Linux alone"
+		return s, "bubblewrap and Landlock confine on Linux alone"
 	}
-	bwrap, err := exec.LookPath("bwrap")
-	if err != nil {
-		return s, "bubblewrap is not installed"
+	bwrap, _ := exec.LookPath("bwrap")
+	if withoutBubblewrap {
+		bwrap = ""
 	}
-	once, _ := tried.LoadOrStore(bwrap, sync.OnceValues(func() (sandbox, string) { return try(bwrap) }))
+	once, _ := tried.LoadOrStore(bwrap, sync.OnceValues(func() (sandbox, string) { return try(bwrap, sandboxes(bwrap)) }))
 	return once.(func() (sandbox, string))()
 }
 
-var tried sync.Map // by the path of a bwrap: what became of trying it
+var (
+	tried             sync.Map // by the path of a bwrap, "" for none: what became of trying it
+	withoutBubblewrap bool     // of tests: Landlock confines, whatever else is here
+)
 
-// try runs a program that does nothing in boxes of which each asks for less than
-// the one before: as nobody, where we are root, else in a user namespace; with a
-// home of limited size, else with a folder.
-func try(bwrap string) (s sandbox, missing string) {
-	prlimit, setpriv := systemProgram("prlimit"), systemProgram("setpriv")
-	for _, drops := range []bool{true, false} {
-		if drops && (os.Geteuid() != 0 || setpriv == "") {
-			continue
+// try runs a program that does nothing in one sandbox after the other, each asking for less
+// than the one before. It returns the first that works, or why none does.
+func try(bwrap string, all []sandbox) (s sandbox, missing string) {
+	why := []string{"bubblewrap is not installed"}
+	if bwrap != "" {
+		why = nil
+	}
+	for _, s := range all {
+		name := "bubblewrap"
+		if s.landlock > 0 {
+			name = "Landlock"
 		}
-		for _, sized := range []bool{true, false} {
-			b := &Box{sandbox: sandbox{bwrap, prlimit, setpriv, drops, sized}, mounts: system()}
-			home, err := NewHome(nil)
-			if err != nil {
-				return s, err.Error()
-			}
-			e, err := Process{Dir: home.Dir, Command: []string{"/bin/sh", "-c", ":"}, Box: b, Home: home, Timeout: tryTimeout, Progress: true}.Run(context.Background())
-			_ = home.Close()
-			switch {
-			case err == nil && e.Code == 0:
-				return b.sandbox, ""
-			case err == nil:
-				missing = fmt.Sprintf("bubblewrap does not work here (exit status %d): %s", e.Code, e.LastWords())
-			default:
-				missing = fmt.Sprintf("bubblewrap does not work here: %v: %s", err, e.LastWords())
+		b := &Box{sandbox: s, mounts: system()}
+		home, err := NewHome(nil)
+		if err != nil {
+			return s, err.Error()
+		}
+		e, err := Process{Dir: home.Dir, Command: []string{"/bin/sh", "-c", ":"}, Box: b, Home: home,
+			Timeout: tryTimeout, Progress: true}.Run(context.Background())
+		_ = home.Close()
+		if err == nil && e.Code == 0 {
+			return s, ""
+		}
+		if err == nil {
+			err = fmt.Errorf("exit status %d", e.Code)
+		}
+		why = append(why, fmt.Sprintf("%s does not work here (%v): %s", name, err, e.LastWords()))
+	}
+	if !slices.ContainsFunc(all, func(s sandbox) bool { return s.landlock > 0 }) {
+		why = append(why, "the kernel has no Landlock")
+	}
+	slices.Sort(why)
+	return s, strings.Join(slices.Compact(why), "; ")
+}
+
+// sandboxes returns what might confine here, the best first: bubblewrap as nobody, where we
+// are root, else in a user namespace; with a home of limited size, else with a folder; and
+// Landlock.
+func sandboxes(bwrap string) (all []sandbox) {
+	root := os.Geteuid() == 0
+	if bwrap != "" {
+		prlimit, setpriv := systemProgram("prlimit"), systemProgram("setpriv")
+		for _, drops := range []bool{true, false} {
+			for _, sized := range []bool{true, false} {
+				if !drops || root && setpriv != "" {
+					all = append(all, sandbox{bwrap: bwrap, prlimit: prlimit, setpriv: setpriv, drops: drops, sized: sized})
+				}
 			}
 		}
 	}
-	return s, missing
+	if abi := landlockABI(); abi > 0 {
+		all = append(all, sandbox{landlock: abi, drops: root})
+	}
+	return all
 }
 
 const tryTimeout = time.Minute // of what takes milliseconds on a machine that is not busy
@@ -114,26 +152,86 @@ func systemProgram(name string) string {
 	return p
 }
 
-// Exposed says what is within a program's reach where nothing confines it.
-func Exposed(missing string) string {
-	return "not confined (" + missing + "): it could read what this account can read, the answer keys among it, write there, and use the network"
+// The versions of Landlock that can do more than those before.
+const (
+	abiRefer    = 2 // a file can be moved to another folder
+	abiTruncate = 3
+	abiTCP      = 4
+	abiSignals  = 6
+	abiUnix     = 9
+)
+
+// exposed returns what a program is not kept from although the sandbox is meant to: what it
+// could read, change or reach. It is "" for bubblewrap. missing says why b is nil.
+func (b *Box) exposed(missing string, n audit.Network) string {
+	if b == nil {
+		return "not confined (" + missing + "): it could read what this account can read, the answer keys among it, write there, and use the network"
+	}
+	var could []string
+	add := func(is bool, what string) {
+		if is {
+			could = append(could, what)
+		}
+	}
+	if abi := b.landlock; abi > 0 {
+		add(abi < abiTruncate && !b.drops, "empty files of this account")
+		add(abi < abiTCP && !n.Open && (!n.None() || !filtered), "reach any host by TCP")
+		add(abi < abiSignals && !b.drops, "end programs of this account")
+		add(!filtered && !n.Open, "reach any host by UDP")
+		add(!filtered && abi < abiUnix, "speak to the servers of this machine")
+	}
+	if len(could) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("confined in part (Landlock, version %d): it could %s", b.landlock, strings.Join(could, ", "))
 }
 
-// New gives the box for an entry; nil, and why, where there is none. A program
-// that reads no source has no export.
-func New(e *audit.AuditorEntry, export string) (b *Box, missing string, err error) {
-	if b, missing, err = build(e, export); err != nil {
-		err = fmt.Errorf("%s: %s: %w", e.Pos, e.Name, err)
+// Unconfined returns what Landlock lets every program do that bubblewrap does not; "" for
+// bubblewrap. n is the program's network.
+func (b *Box) Unconfined(n audit.Network) string {
+	if b == nil || b.landlock == 0 {
+		return ""
 	}
-	return b, missing, err
+	words := []string{"the names, sizes and times of files", "the list of processes"}
+	if !b.drops {
+		words = append(words, "the permissions of files of this account")
+	}
+	if !n.None() && !n.Open {
+		words = append(words, "other hosts at the port of the proxy")
+	}
+	return strings.Join(words, ", ")
+}
+
+// By returns what confines a program in the box: "bubblewrap" or "landlock"; "" for nil.
+func (b *Box) By() string {
+	switch {
+	case b == nil:
+		return ""
+	case b.landlock > 0:
+		return "landlock"
+	}
+	return "bubblewrap"
+}
+
+// New returns the box for an entry, nil where nothing confines, and what the program is not
+// kept from; "" where the box holds. A program that reads no source has no export.
+func New(e *audit.AuditorEntry, export string) (b *Box, exposed string, err error) {
+	b, missing, err := build(e, export)
+	if err == nil {
+		exposed = b.exposed(missing, e.Network)
+	}
+	if err == nil && exposed != "" && os.Getenv("ASSAY_SANDBOX") == "require" {
+		err = fmt.Errorf("ASSAY_SANDBOX=require: %s", cmp.Or(missing, exposed))
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %s: %w", e.Pos, e.Name, err)
+	}
+	return b, exposed, nil
 }
 
 func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err error) {
-	s, missing := Bubblewrap()
+	s, missing := confiner()
 	if missing != "" {
-		if os.Getenv("ASSAY_SANDBOX") == "require" {
-			return nil, missing, fmt.Errorf("ASSAY_SANDBOX=require: %s", missing)
-		}
 		return nil, missing, nil
 	}
 	reads, err := folders("Reads", e.Reads)
@@ -176,7 +274,7 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	if e.Network.Open {
 		b.see("--ro-bind", resolver()...)
 	}
-	if err := errors.Join(b.hide(export), b.enter(export)); err != nil {
+	if err := errors.Join(b.hide(export), b.reach(export, reads, writes)); err != nil {
 		return nil, "", err
 	}
 	if !slices.Contains(strings.Fields(e.Command), "assay") {
@@ -218,12 +316,49 @@ func openToAll(export string) error {
 	})
 }
 
-// enter holds that an account without rights can get to the export: where a folder
-// around it is shown, the folders between keep their modes.
-func (b *Box) enter(export string) error {
+// reach checks that an account without rights can get to what it must read and write: the
+// folders around it keep their modes. Of the rest it forgets what that account cannot reach.
+func (b *Box) reach(export string, reads, writes []string) error {
+	if !b.drops {
+		return nil
+	}
+	if b.landlock == 0 {
+		return b.reachExport(export)
+	}
+	if around := filepath.Dir(export); export != "" && temporary.MatchString(filepath.Base(around)) {
+		if err := os.Chmod(around, 0o711); err != nil { // a copy too
+			return err
+		}
+	}
+	for _, p := range slices.Concat([]string{export}, reads, writes) {
+		inside := p
+		if info, err := os.Stat(p); err == nil && info.IsDir() {
+			inside = filepath.Join(p, "x")
+		}
+		if shut := shutAbove(inside); shut != "" {
+			return fmt.Errorf("it needs %s, and uid %d may not enter %s: name a folder elsewhere, or let others enter it (chmod o+x %[3]s)", p, nobody, shut)
+		}
+	}
+	b.mounts = slices.DeleteFunc(b.mounts, func(m mount) bool { return shutAbove(m.path) != "" })
+	return nil
+}
+
+// shutAbove returns a folder above a path that only its owner may enter; "" if there is none.
+func shutAbove(p string) string {
+	for _, dir := range above(p) {
+		if info, err := os.Stat(dir); err == nil && info.Mode()&0o001 == 0 {
+			return dir
+		}
+	}
+	return ""
+}
+
+// reachExport is reach for bubblewrap, which makes the folders around what it shows: only those
+// that it shows themselves matter.
+func (b *Box) reachExport(export string) error {
 	around := filepath.Dir(export)
 	info, err := os.Stat(around)
-	if export == "" || !b.drops || err != nil || info.Mode()&0o001 != 0 {
+	if export == "" || err != nil || info.Mode()&0o001 != 0 {
 		return err
 	}
 	var nearest mount
@@ -285,15 +420,22 @@ func (b *Box) unseen(command string) string {
 	return ""
 }
 
+// hide takes the folders that hold answers from what the program sees, by whatever link it
+// sees them.
 func (b *Box) hide(export string) error {
-	for _, secret := range secrets() {
-		for _, m := range b.mounts {
+	secrets := secrets()
+	for _, m := range b.mounts {
+		real, err := filepath.EvalSymlinks(m.path)
+		if err != nil || m.path == export || m.kind != "--bind" && m.kind != "--ro-bind" {
+			continue
+		}
+		for _, secret := range secrets {
+			rel, err := filepath.Rel(real, secret)
 			switch {
-			case m.path == export || m.kind == "--tmpfs" || m.kind == hideFile:
-			case m.path == secret, slices.Contains(b.opened, secret):
-				return fmt.Errorf("%s holds answer keys or clones with the answers: no auditor may see it; name a folder inside of it under Reads", secret)
-			case within(secret, m.path):
-				b.mounts = append(b.mounts, mount{secret, "--tmpfs"})
+			case real == secret, slices.Contains(b.opened, secret):
+				return fmt.Errorf("%s holds answer keys or clones with the answers: no auditor may see it; name a folder inside of it under Reads", m.path)
+			case err == nil && filepath.IsLocal(rel):
+				b.mounts = append(b.mounts, mount{filepath.Join(m.path, rel), "--tmpfs"})
 			}
 		}
 	}
@@ -427,6 +569,8 @@ func (p Process) describe() string {
 	switch b := p.Box; {
 	case b == nil:
 		words = []string{"no sandbox"}
+	case b.landlock > 0:
+		words = []string{fmt.Sprintf("Landlock (version %d)", b.landlock), fmt.Sprintf("as uid %d", max(b.owner(), os.Geteuid()))}
 	case b.drops:
 		words = []string{"bubblewrap", fmt.Sprintf("as uid %d", nobody)}
 	case os.Geteuid() == 0:
@@ -435,7 +579,7 @@ func (p Process) describe() string {
 		words = []string{"bubblewrap", fmt.Sprintf("as uid %d", os.Geteuid())}
 	}
 	switch {
-	case p.way != nil && p.Box == nil:
+	case p.way != nil && (p.Box == nil || p.Box.landlock > 0 && p.Box.landlock < abiTCP):
 		words = append(words, "told of a "+strings.TrimPrefix(p.way.describe(p.Env), "network through a "))
 	case p.way != nil:
 		words = append(words, p.way.describe(p.Env))
@@ -445,7 +589,11 @@ func (p Process) describe() string {
 	default:
 		words = append(words, "no network")
 	}
-	return strings.Join(words, ", ")
+	said := strings.Join(words, ", ")
+	if open := p.Box.Unconfined(p.Network); open != "" {
+		said += "; unconfined: " + open
+	}
+	return said
 }
 
 // system gives the folders of programs and libraries, and of /etc what every

@@ -30,9 +30,10 @@ func TestMain(m *testing.M) {
 
 // acts are what the program does as its first argument says.
 var acts = map[string]func(args []string){
-	"probe": probe,
-	"get":   get,
-	"dial":  dial,
+	"probe":  probe,
+	"escape": escape,
+	"get":    get,
+	"dial":   dial,
 	"open": func([]string) {
 		var kept []*os.File
 		for {
@@ -57,6 +58,14 @@ var acts = map[string]func(args []string){
 	},
 }
 
+// asAccount starts a program as the account, or as ours if it is less than 0.
+func asAccount(account int) *syscall.SysProcAttr {
+	if account < 0 {
+		return nil
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(account), Gid: uint32(account)}}
+}
+
 // A lair is where a program runs in a test.
 type lair struct {
 	*testing.T
@@ -65,34 +74,77 @@ type lair struct {
 	box               *Box
 }
 
-func newLair(t *testing.T, confined bool) *lair {
+// A confinementKind is what confines a program in a test; the tests run with each.
+type confinementKind string
+
+const (
+	bubblewrap confinementKind = "bubblewrap"
+	landlocked confinementKind = "Landlock"
+	bare       confinementKind = "bare"
+)
+
+// tempDir returns a temporary folder that any account can get to.
+func tempDir(t *testing.T) string {
+	dir := t.TempDir()
+	letIn(t, dir)
+	require.NoError(t, os.Chmod(dir, 0o755))
+	return dir
+}
+
+// letIn has other accounts enter the folders above a path: those of go test are closed.
+func letIn(t *testing.T, p string) {
+	for shut := shutAbove(p); shut != ""; shut = shutAbove(p) {
+		info, err := os.Stat(shut)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(shut, info.Mode().Perm()|0o011))
+	}
+}
+
+func newLair(t *testing.T, kind confinementKind) *lair {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	l := &lair{T: t, self: self, own: t.TempDir(), export: filepath.Join(t.TempDir(), "src")}
+	l := &lair{T: t, self: self, own: tempDir(t), export: filepath.Join(tempDir(t), "src")}
+	letIn(t, self)
 	require.NoError(t, os.Chmod(l.own, 0o777))
 	require.NoError(t, os.Mkdir(l.export, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"), []byte("class A {}\n"), 0o400))
 	l.entry = audit.AuditorEntry{Name: "program", Reads: []string{self}, Writes: []string{l.own}, Pos: audit.Pos{File: "auditors.md", Line: 7}}
-	if !confined {
+	if kind == bare {
 		return l
 	}
-	if _, missing := Bubblewrap(); missing != "" {
+	withoutBubblewrap = kind == landlocked
+	t.Cleanup(func() { withoutBubblewrap = false })
+	missing := Missing()
+	if s, _ := confiner(); kind == bubblewrap && s.bwrap == "" && missing == "" {
+		missing = "bubblewrap does not work here"
+	}
+	if missing != "" {
 		if os.Getenv("ASSAY_CHECK") != "" {
 			t.Fatalf("no confinement to test: %s (ASSAY_CHECK is set: everything should be here)", missing)
 		}
 		t.Skipf("no confinement to test: %s", missing)
 	}
-	var missing string
-	l.box, missing, err = New(&l.entry, l.export)
+	var exposed string
+	l.box, exposed, err = New(&l.entry, l.export)
 	require.NoError(t, err)
-	require.Empty(t, missing)
+	if landlockABI() >= abiSignals || kind == bubblewrap {
+		require.Empty(t, exposed)
+	}
 	return l
 }
 
+// confined runs a test with each kind of confinement.
+func confined(t *testing.T, f func(t *testing.T, l *lair)) {
+	for _, kind := range []confinementKind{bubblewrap, landlocked} {
+		t.Run(string(kind), func(t *testing.T) { f(t, newLair(t, kind)) })
+	}
+}
+
+// both runs a test with each kind of confinement and with none.
 func both(t *testing.T, f func(t *testing.T, l *lair)) {
-	t.Run("confined", func(t *testing.T) { f(t, newLair(t, true)) })
-	t.Run("bare", func(t *testing.T) { f(t, newLair(t, false)) })
+	confined(t, f)
+	t.Run(string(bare), func(t *testing.T) { f(t, newLair(t, bare)) })
 }
 
 // run runs a line of the shell, in which $SELF is this binary and $OWN a folder
@@ -142,7 +194,7 @@ func TestAHome(t *testing.T) {
 // and a report is a file in it.
 func TestWhatComesBack(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
-		elsewhere := t.TempDir()
+		elsewhere := tempDir(t)
 		require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "r"), []byte("forged"), 0o644))
 		for line, want := range map[string]string{
 			`rm -rf "$ASSAY_OUT"; ln -s ` + elsewhere + ` "$ASSAY_OUT"`:                     "it put a link in the place of the folder $ASSAY_OUT",
@@ -176,12 +228,12 @@ func TestADeviceAsAReport(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make a device")
 	}
-	l := newLair(t, false)
+	l := newLair(t, bare)
 	e, home := l.run(`mknod "$ASSAY_OUT/r" c 1 5`)
 	require.Equal(t, 0, e.Code, string(e.Stderr))
 	_, err := home.Read("r", 0)
 	require.ErrorContains(t, err, "$ASSAY_OUT/r is a device: expected a file")
-	l = newLair(t, true)
+	l = newLair(t, bubblewrap)
 	e, _ = l.run(`mknod "$ASSAY_OUT/r" c 1 5`)
 	require.NotEqual(t, 0, e.Code)
 }
@@ -219,50 +271,52 @@ func TestLimits(t *testing.T) {
 // TestWhatItWritesIsLimited: a folder of Writes holds what it held and what the limit
 // allows, also while it runs and where the file has no name any more.
 func TestWhatItWritesIsLimited(t *testing.T) {
-	l := newLair(t, true)
-	before := filepath.Join(l.own, "before")
-	require.NoError(t, os.WriteFile(before, make([]byte, 20<<20), 0o600))
-	require.NoError(t, os.Chmod(before, 0o666))
-	for name, c := range map[string]struct{ line, want string }{
-		"within":     {`head -c 3000000 /dev/zero > "$OWN/x"`, ""},
-		"one file":   {`head -c 20000000 /dev/zero > "$OWN/x"; sleep 1000`, "more than 8 MB of disk in " + l.own + " (the limit Disk"},
-		"many files": {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$OWN/$i"; done`, "more than 8 MB of disk in " + l.own},
-		"no name":    {`exec 3> "$OWN/x" 4> "$OWN/y"; rm "$OWN/x" "$OWN/y"; head -c 5000000 /dev/zero >&3; head -c 5000000 /dev/zero >&4; sleep 1000`, "more than 8 MB of disk in " + l.own},
-	} {
-		e, _ := l.run(c.line, limits(audit.Limits{Disk: 8 << 20}))
-		if c.want == "" {
-			require.Empty(t, e.Crossed, name)
-			require.Equal(t, 0, e.Code, "%s: %s", name, e.Stderr)
-		} else {
-			require.Contains(t, e.Crossed, c.want, name)
+	confined(t, func(t *testing.T, l *lair) {
+		before := filepath.Join(l.own, "before")
+		require.NoError(t, os.WriteFile(before, make([]byte, 20<<20), 0o600))
+		require.NoError(t, os.Chmod(before, 0o666))
+		for name, c := range map[string]struct{ line, want string }{
+			"within":     {`head -c 3000000 /dev/zero > "$OWN/x"`, ""},
+			"one file":   {`head -c 20000000 /dev/zero > "$OWN/x"; sleep 1000`, "more than 8 MB of disk in " + l.own + " (the limit Disk"},
+			"many files": {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$OWN/$i"; done`, "more than 8 MB of disk in " + l.own},
+			"no name":    {`exec 3> "$OWN/x" 4> "$OWN/y"; rm "$OWN/x" "$OWN/y"; head -c 5000000 /dev/zero >&3; head -c 5000000 /dev/zero >&4; sleep 1000`, "more than 8 MB of disk in " + l.own},
+		} {
+			e, _ := l.run(c.line, limits(audit.Limits{Disk: 8 << 20}))
+			if c.want == "" {
+				require.Empty(t, e.Crossed, name)
+				require.Equal(t, 0, e.Code, "%s: %s", name, e.Stderr)
+			} else {
+				require.Contains(t, e.Crossed, c.want, name)
+			}
+			for _, left := range []string{"x", "1", "2", "3", "4"} {
+				require.NoError(t, os.RemoveAll(filepath.Join(l.own, left)))
+			}
 		}
-		for _, left := range []string{"x", "1", "2", "3", "4"} {
-			require.NoError(t, os.RemoveAll(filepath.Join(l.own, left)))
-		}
-	}
-	l.entry.Writes = []string{before}
-	var err error
-	l.box, _, err = New(&l.entry, l.export)
-	require.NoError(t, err)
-	e, _ := l.run(`head -c 3000000 /dev/zero >> `+before, limits(audit.Limits{Disk: 8 << 20}))
-	require.Empty(t, e.Crossed)
-	require.Equal(t, 0, e.Code, "%s", e.Stderr)
-	e, _ = l.run(`head -c 9000000 /dev/zero >> `+before, limits(audit.Limits{Disk: 8 << 20}))
-	require.Contains(t, e.Crossed, "more than 8 MB of disk in "+before)
+		l.entry.Writes = []string{before}
+		var err error
+		l.box, _, err = New(&l.entry, l.export)
+		require.NoError(t, err)
+		e, _ := l.run(`head -c 3000000 /dev/zero >> `+before, limits(audit.Limits{Disk: 8 << 20}))
+		require.Empty(t, e.Crossed)
+		require.Equal(t, 0, e.Code, "%s", e.Stderr)
+		e, _ = l.run(`head -c 9000000 /dev/zero >> `+before, limits(audit.Limits{Disk: 8 << 20}))
+		require.Contains(t, e.Crossed, "more than 8 MB of disk in "+before)
+	})
 }
 
 // TestTheFoldersOfAllAreLimited: what is written beside the home is memory too.
 func TestTheFoldersOfAllAreLimited(t *testing.T) {
-	l := newLair(t, true)
-	if !l.box.sized {
-		t.Skip("this bubblewrap makes no file systems of limited size")
-	}
-	for _, dir := range scratch {
-		e, _ := l.run("head -c 20000000 /dev/zero > "+dir+"/big", limits(audit.Limits{Disk: 8 << 20}))
-		require.Contains(t, e.Crossed, "more than 8 MB of disk", dir)
-	}
-	e, _ := l.run("for d in / /dev /proc /etc /usr /root /home /var; do test -w $d && echo $d; done; :")
-	require.Empty(t, string(e.Stdout))
+	confined(t, func(t *testing.T, l *lair) {
+		if !l.box.sized {
+			t.Skip("this bubblewrap makes no file systems of limited size")
+		}
+		for _, dir := range scratch {
+			e, _ := l.run("head -c 20000000 /dev/zero > "+dir+"/big", limits(audit.Limits{Disk: 8 << 20}))
+			require.Contains(t, e.Crossed, "more than 8 MB of disk", dir)
+		}
+		e, _ := l.run("for d in / /dev /proc /etc /usr /root /home /var; do test -w $d && echo $d; done; :")
+		require.Empty(t, string(e.Stdout))
+	})
 }
 
 // TestNobodyGetsAway: a process that left the group, the session, its environment
@@ -282,128 +336,172 @@ func TestNobodyGetsAway(t *testing.T) {
 
 // TestAProgramOutOfSight is told before it starts, with what to do.
 func TestAProgramOutOfSight(t *testing.T) {
-	l := newLair(t, true)
-	script := filepath.Join(t.TempDir(), "tool.sh")
-	require.NoError(t, os.WriteFile(script, []byte("echo ran\n"), 0o644))
-	l.entry.Command = "sh " + script
-	_, _, err := New(&l.entry, l.export)
-	require.EqualError(t, err, "auditors.md:7: program: its command names "+script+", which it may not see: add the file, or a folder that holds it and no answers, to its Reads")
-	l.entry.Reads = append(l.entry.Reads, script)
-	l.box, _, err = New(&l.entry, l.export)
-	require.NoError(t, err)
-	e, _ := l.run(l.entry.Command)
-	require.Equal(t, "ran\n", string(e.Stdout))
+	confined(t, func(t *testing.T, l *lair) {
+		script := filepath.Join(tempDir(t), "tool.sh")
+		require.NoError(t, os.WriteFile(script, []byte("echo ran\n"), 0o644))
+		l.entry.Command = "sh " + script
+		_, _, err := New(&l.entry, l.export)
+		require.EqualError(t, err, "auditors.md:7: program: its command names "+script+", which it may not see: add the file, or a folder that holds it and no answers, to its Reads")
+		l.entry.Reads = append(l.entry.Reads, script)
+		l.box, _, err = New(&l.entry, l.export)
+		require.NoError(t, err)
+		e, _ := l.run(l.entry.Command)
+		require.Equal(t, "ran\n", string(e.Stdout))
+	})
 }
 
 // TestOurOwnBinariesAreHidden: the keys are embedded in them. A section whose command
 // runs assay sees it.
 func TestOurOwnBinariesAreHidden(t *testing.T) {
-	l := newLair(t, true)
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(dir, 0o755))
-	installed := filepath.Join(dir, "assay")
-	require.NoError(t, os.WriteFile(installed, []byte("#!/bin/sh\necho the keys\n"), 0o755))
-	t.Setenv("PATH", dir+":"+filepath.Dir(l.self)+":"+os.Getenv("PATH"))
-	l.entry.Reads = nil
-	for command, want := range map[string]string{"agent --go": "none\nhidden\n", "assay control paths": "the keys\nseen\n"} {
-		l.entry.Command = command
-		var err error
-		l.box, _, err = New(&l.entry, l.export)
-		require.NoError(t, err)
-		e, _ := l.run(`assay 2> /dev/null || echo none; if [ -s "$SELF" ]; then echo seen; else echo hidden; fi`)
-		require.Equal(t, want, string(e.Stdout), string(e.Stderr))
-	}
+	confined(t, func(t *testing.T, l *lair) {
+		dir := tempDir(t)
+		installed := filepath.Join(dir, "assay")
+		require.NoError(t, os.WriteFile(installed, []byte("#!/bin/sh\necho the keys\n"), 0o755))
+		t.Setenv("PATH", dir+":"+filepath.Dir(l.self)+":"+os.Getenv("PATH"))
+		l.entry.Reads = nil
+		for command, want := range map[string]string{"agent --go": "none\nhidden\n", "assay control paths": "the keys\nseen\n"} {
+			l.entry.Command = command
+			var err error
+			l.box, _, err = New(&l.entry, l.export)
+			require.NoError(t, err)
+			e, _ := l.run(`assay 2> /dev/null || echo none; if head -c 4 "$SELF" 2> /dev/null | grep -q ELF; then echo seen; else echo hidden; fi`)
+			require.Equal(t, want, string(e.Stdout), string(e.Stderr))
+		}
+	})
 }
 
 // TestHiddenFolders: what a command's flags name is kept from a program as what the
 // environment names is.
 func TestHiddenFolders(t *testing.T) {
-	l := newLair(t, true)
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(dir, 0o755))
-	for _, name := range []string{"root", "clones", "other"} {
-		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name, name+".md"), nil, 0o644))
-	}
-	t.Cleanup(func() { hidden = nil })
-	Hide(filepath.Join(dir, "root"), "", filepath.Join(dir, "clones", "{owner}", "{name}"))
-	l.entry.Reads = append(l.entry.Reads, dir)
-	var err error
-	l.box, _, err = New(&l.entry, l.export)
-	require.NoError(t, err)
-	e, _ := l.run("cd " + dir + " && ls */*")
-	require.Equal(t, "other/other.md\n", string(e.Stdout), string(e.Stderr))
-	l.entry.Reads = []string{filepath.Join(dir, "root")}
-	_, _, err = New(&l.entry, l.export)
-	require.ErrorContains(t, err, "holds answer keys")
+	confined(t, func(t *testing.T, l *lair) {
+		dir := tempDir(t)
+		require.NoError(t, os.Chmod(dir, 0o755))
+		for _, name := range []string{"root", "clones", "other"} {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name, name+".md"), nil, 0o644))
+		}
+		t.Cleanup(func() { hidden = nil })
+		Hide(filepath.Join(dir, "root"), "", filepath.Join(dir, "clones", "{owner}", "{name}"))
+		l.entry.Reads = append(l.entry.Reads, dir)
+		var err error
+		l.box, _, err = New(&l.entry, l.export)
+		require.NoError(t, err)
+		e, _ := l.run("cd " + dir + " && ls root clones/* other; cat root/root.md clones/clones.md")
+		require.Contains(t, string(e.Stdout), "other.md\n", string(e.Stderr))
+		require.NotContains(t, string(e.Stdout), "root.md")
+		require.NotContains(t, string(e.Stdout), "clones.md")
+		require.Equal(t, 2, strings.Count(string(e.Stderr), "cat: "), string(e.Stderr))
+		l.entry.Reads = []string{filepath.Join(dir, "root")}
+		_, _, err = New(&l.entry, l.export)
+		require.ErrorContains(t, err, "holds answer keys")
+	})
+}
+
+// TestLinkAroundHiddenFolders checks that a link to a folder around hidden ones shows no more
+// than the folder itself.
+func TestLinkAroundHiddenFolders(t *testing.T) {
+	confined(t, func(t *testing.T, l *lair) {
+		dir := tempDir(t)
+		key := filepath.Join(dir, "root", "key.md")
+		require.NoError(t, os.Mkdir(filepath.Dir(key), 0o755))
+		require.NoError(t, os.WriteFile(key, []byte("the answers\n"), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "open"), []byte("open\n"), 0o644))
+		require.NoError(t, os.Symlink(filepath.Dir(key), filepath.Join(dir, "inner")))
+		link := filepath.Join(tempDir(t), "link")
+		require.NoError(t, os.Symlink(dir, link))
+		t.Setenv("ASSAY_ROOT", filepath.Dir(key))
+		l.entry.Reads = append(l.entry.Reads, link)
+		var err error
+		l.box, _, err = New(&l.entry, l.export)
+		require.NoError(t, err)
+		e, _ := l.run("cat " + link + "/open " + link + "/root/key.md " + link + "/inner/key.md " + key)
+		require.Equal(t, "open\n", string(e.Stdout))
+
+		inner := filepath.Join(tempDir(t), "inner")
+		require.NoError(t, os.Symlink(filepath.Dir(key), inner))
+		l.entry.Reads = []string{inner}
+		_, _, err = New(&l.entry, l.export)
+		require.ErrorContains(t, err, "holds answer keys")
+	})
 }
 
 // TestAllOfTheMachine is nothing that a program may see: its processes would be among it.
 func TestAllOfTheMachine(t *testing.T) {
-	l := newLair(t, true)
-	link := filepath.Join(t.TempDir(), "link")
-	require.NoError(t, os.Symlink("/", link))
-	for _, p := range []string{"/", "//", "/proc", "/proc/self/environ", link} {
-		l.entry.Reads = []string{p}
-		_, _, err := New(&l.entry, l.export)
-		require.ErrorContains(t, err, "auditors.md:7: program: Reads names "+p+", by which it would see the processes of this machine")
-	}
+	confined(t, func(t *testing.T, l *lair) {
+		link := filepath.Join(tempDir(t), "link")
+		require.NoError(t, os.Symlink("/", link))
+		for _, p := range []string{"/", "//", "/proc", "/proc/self/environ", link} {
+			l.entry.Reads = []string{p}
+			_, _, err := New(&l.entry, l.export)
+			require.ErrorContains(t, err, "auditors.md:7: program: Reads names "+p+", by which it would see the processes of this machine")
+		}
+	})
 }
 
-// TestAnExportOutOfReach: where a folder around it is shown, the folder for temporary
-// files keeps its mode.
-func TestAnExportOutOfReach(t *testing.T) {
-	l := newLair(t, true)
-	if !l.box.drops {
-		t.Skip("it runs as this account")
-	}
-	dir := t.TempDir()
-	export := filepath.Join(dir, "private", "src")
-	require.NoError(t, os.MkdirAll(export, 0o755))
-	require.NoError(t, os.Chmod(dir, 0o755))
-	require.NoError(t, os.Chmod(filepath.Dir(export), 0o700))
-	t.Setenv("SCRATCH", dir)
-	_, _, err := New(&l.entry, export)
-	require.NoError(t, err)
-	l.entry.Env = []string{"SCRATCH"}
-	_, _, err = New(&l.entry, export)
-	require.ErrorContains(t, err, "auditors.md:7: program: it sees "+dir+", and the export lies in there below "+dir+"/private, which uid 65534 may not enter: set TMPDIR to a folder elsewhere")
-	t.Setenv("ASSAY_ROOT", filepath.Join(dir, "private"))
-	_, _, err = New(&l.entry, export)
-	require.NoError(t, err, "what is hidden around it is a folder of the sandbox's own")
-	t.Setenv("ASSAY_ROOT", "")
-	require.NoError(t, os.Chmod(filepath.Dir(export), 0o711))
-	_, _, err = New(&l.entry, export)
-	require.NoError(t, err)
+// TestExportOutOfReach checks that an export below a folder that only root may enter is an
+// error if bubblewrap shows that folder, and always with Landlock.
+func TestExportOutOfReach(t *testing.T) {
+	confined(t, func(t *testing.T, l *lair) {
+		if !l.box.drops {
+			t.Skip("it runs as this account")
+		}
+		dir := tempDir(t)
+		private := filepath.Join(dir, "private")
+		export := filepath.Join(private, "src")
+		require.NoError(t, os.MkdirAll(export, 0o755))
+		require.NoError(t, os.Chmod(private, 0o700))
+		t.Setenv("SCRATCH", dir)
+		_, _, err := New(&l.entry, export)
+		if l.box.landlock > 0 {
+			require.ErrorContains(t, err, "auditors.md:7: program: it needs "+export+", and uid 65534 may not enter "+private)
+		} else {
+			require.NoError(t, err)
+			l.entry.Env = []string{"SCRATCH"}
+			_, _, err = New(&l.entry, export)
+			require.ErrorContains(t, err, "auditors.md:7: program: it sees "+dir+", and the export lies in there below "+private+", which uid 65534 may not enter: set TMPDIR to a folder elsewhere")
+			t.Setenv("ASSAY_ROOT", private)
+			_, _, err = New(&l.entry, export)
+			require.NoError(t, err, "what is hidden around it is a folder of the sandbox's own")
+			t.Setenv("ASSAY_ROOT", "")
+		}
+		require.NoError(t, os.Chmod(private, 0o711))
+		_, _, err = New(&l.entry, export)
+		require.NoError(t, err)
+	})
 }
 
 // TestFoldersThatAreNotForAll: where we are root, the program is not.
 func TestFoldersThatAreNotForAll(t *testing.T) {
-	l := newLair(t, true)
-	if !l.box.drops {
-		t.Skip("it runs as this account")
-	}
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(dir, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "open"), []byte("open\n"), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "shut"), []byte("shut\n"), 0o600))
-	l.entry.Reads = append(l.entry.Reads, dir)
-	var err error
-	l.box, _, err = New(&l.entry, l.export)
-	require.NoError(t, err)
-	e, _ := l.run("cat " + dir + "/*")
-	require.Equal(t, "open\n", string(e.Stdout))
+	confined(t, func(t *testing.T, l *lair) {
+		if !l.box.drops {
+			t.Skip("it runs as this account")
+		}
+		dir := tempDir(t)
+		require.NoError(t, os.Chmod(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "open"), []byte("open\n"), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "shut"), []byte("shut\n"), 0o600))
+		l.entry.Reads = append(l.entry.Reads, dir)
+		box, _, err := New(&l.entry, l.export)
+		if l.box.landlock > 0 {
+			require.ErrorContains(t, err, "it needs "+dir+", and uid 65534 may not enter "+dir)
+		} else {
+			require.NoError(t, err)
+			l.box = box
+			e, _ := l.run("cat " + dir + "/*")
+			require.Equal(t, "open\n", string(e.Stdout))
+		}
 
-	l.entry.Reads = []string{filepath.Join(dir, "shut")}
-	_, _, err = New(&l.entry, l.export)
-	require.ErrorContains(t, err, "auditors.md:7: program: its Reads names "+dir+"/shut, which it could not read: where we are root it runs as uid 65534")
-	l.entry.Reads, l.entry.Writes = nil, []string{dir}
-	_, _, err = New(&l.entry, l.export)
-	require.ErrorContains(t, err, "so give it the folder: chown -R 65534 "+dir)
+		l.entry.Reads = []string{filepath.Join(dir, "shut")}
+		_, _, err = New(&l.entry, l.export)
+		require.ErrorContains(t, err, "auditors.md:7: program: its Reads names "+dir+"/shut, which it could not read: where we are root it runs as uid 65534")
+		l.entry.Reads, l.entry.Writes = nil, []string{dir}
+		_, _, err = New(&l.entry, l.export)
+		require.ErrorContains(t, err, "so give it the folder: chown -R 65534 "+dir)
 
-	// A folder with the answers is not opened entry by entry.
-	t.Setenv("ASSAY_ROOT", dir)
-	l.entry.Reads, l.entry.Writes = []string{dir}, nil
-	_, _, err = New(&l.entry, l.export)
-	require.ErrorContains(t, err, "holds answer keys")
+		// A folder with the answers is not opened entry by entry.
+		t.Setenv("ASSAY_ROOT", dir)
+		l.entry.Reads, l.entry.Writes = []string{dir}, nil
+		_, _, err = New(&l.entry, l.export)
+		require.ErrorContains(t, err, "holds answer keys")
+	})
 }

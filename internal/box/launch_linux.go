@@ -22,13 +22,13 @@ import (
 
 const xcpu = syscall.SIGXCPU
 
-// launched is a program that was started. In a box it begins behind a gate: when all
-// mounts are made we put its home in order and keep what we will read, and only then
-// let it go.
+// launched is a program that was started. Bubblewrap starts it behind a gate: when all mounts
+// are made we put its home in order and keep what we will read, and only then let it go.
+// Everything else is started by a reaper.
 type launched struct {
 	cmd     *exec.Cmd
 	mark    string // a variable of its environment, by which those that left the group are found
-	box     *Box   // nil: the leader is our reaper
+	box     *Box   // of bubblewrap; nil: the leader is our reaper
 	home    *Home
 	limits  audit.Limits
 	group   *cgroup
@@ -47,11 +47,6 @@ func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 	l, err := p.start(stdout, stderr, newCgroup(p))
 	if err != nil && l != nil && l.group != nil { // the kernel may refuse what the folders promised
 		l.close()
-		l, err = p.start(stdout, stderr, nil)
-	}
-	if err != nil && l != nil && p.Offline {
-		l.close()
-		p.Offline = false
 		l, err = p.start(stdout, stderr, nil)
 	}
 	if err != nil && l != nil {
@@ -73,42 +68,35 @@ func keepDescriptors() {
 }
 
 func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, error) {
-	l := &launched{mark: "ASSAY_RUN=" + rand.Text(), box: p.Box, home: p.Home, limits: p.Limits, group: group, way: p.way}
+	l := &launched{mark: "ASSAY_RUN=" + rand.Text(), home: p.Home, limits: p.Limits, group: group, way: p.way}
 	if p.Home != nil && (p.Box == nil || !p.Box.sized) {
 		if err := p.Home.open(p.Home.Dir, p.Box.owner()); err != nil {
 			return l, err
 		}
 	}
-	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-	if p.Box == nil {
-		// Signals that end us are not to end the reaper before its work is done.
-		attr.Pdeathsig = endAll
-		var told *os.File
-		var err error
-		if l.tooMany, told, err = os.Pipe(); err != nil {
-			return l, err
-		}
-		defer told.Close()
-		l.cmd = reaperCommand(p, told)
-		l.cmd.Dir = p.Dir
-		if p.Offline {
-			unshareNetwork(attr)
-		}
-	} else {
-		var err error
+	var err error
+	if p.Box != nil {
 		if l.writes, err = openWrites(p.Box.writes); err != nil {
 			return l, fmt.Errorf("its Writes: %w", err)
 		}
-		theirs, err := l.boxed(p)
-		defer func() {
-			for _, f := range theirs {
-				_ = f.Close()
-			}
-		}()
-		if err != nil {
-			return l, err
+	}
+	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	var theirs []*os.File
+	if p.Box != nil && p.Box.bwrap != "" {
+		l.box = p.Box
+		theirs, err = l.boxed(p)
+	} else {
+		// Signals that end us are not to end the reaper before its work is done.
+		attr.Pdeathsig = endAll
+		theirs, err = l.reaped(p)
+	}
+	defer func() {
+		for _, f := range theirs {
+			_ = f.Close()
 		}
-		l.cmd.Dir = "/"
+	}()
+	if err != nil {
+		return l, err
 	}
 	if group != nil {
 		attr.UseCgroupFD, attr.CgroupFD = true, int(group.dir.Fd())
@@ -122,15 +110,6 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 	l.cmd.WaitDelay = p.Grace
 	l.cmd.Stdout, l.cmd.Stderr = stdout, stderr
 	return l, l.cmd.Start()
-}
-
-func unshareNetwork(attr *syscall.SysProcAttr) {
-	attr.Cloneflags = syscall.CLONE_NEWNET
-	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
-		attr.Cloneflags |= syscall.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-	}
 }
 
 // owner gives the account that a program's home belongs to; -1 for ours.
@@ -148,6 +127,37 @@ const (
 	proxyGate = makerFile + " " + listenerMaker + " < /dev/null || exit 1; " + gate
 )
 
+// reaped makes the command of the reaper. It returns the files that are the reaper's alone.
+func (l *launched) reaped(p Process) (theirs []*os.File, err error) {
+	var told *os.File
+	if l.tooMany, told, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	theirs = []*os.File{told}
+	c, err := p.confinement()
+	if err != nil {
+		return theirs, err
+	}
+	if c != nil {
+		spec, err := json.Marshal(c)
+		if err != nil {
+			return theirs, err
+		}
+		read, write, err := os.Pipe()
+		if err != nil {
+			return theirs, err
+		}
+		theirs = append(theirs, read)
+		go func() {
+			_, _ = write.Write(spec) // an error: the reaper has ended, and says why
+			_ = write.Close()
+		}()
+	}
+	l.cmd = reaperCommand(p, l.rlimits(p), theirs)
+	l.cmd.Dir = p.Dir
+	return theirs, nil
+}
+
 // boxed makes the command line. It gives the files that are bubblewrap's alone.
 func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	var readers, writers [4]*os.File
@@ -159,7 +169,7 @@ func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	}
 	l.info, l.ready, l.open = readers[0], readers[1], writers[2]
 	theirs = []*os.File{writers[0], writers[1], readers[2], readers[3]}
-	filter := forbidden()
+	filter := forbidden(sockets{})
 	_, err = writers[3].Write(filter) // smaller than a pipe
 	_ = writers[3].Close()
 	if err != nil {
@@ -186,11 +196,7 @@ func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	args = append(args, "--", "/bin/sh", "-c", before, "sh")
 	if p.Box.prlimit != "" {
 		args = append(args, p.Box.prlimit)
-		held := int64(0)
-		for _, w := range l.writes {
-			held += w.before
-		}
-		for _, r := range p.rlimits(held) {
+		for _, r := range l.rlimits(p) {
 			args = append(args, fmt.Sprintf("--%s=%d:%d", r.name, r.value, r.hard))
 		}
 	}
@@ -201,6 +207,7 @@ func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	}
 	args = append(args, "/bin/sh", "-c", `cd -- "$1" && shift && exec "$@"`, "sh", p.Dir)
 	l.cmd = exec.Command(p.Box.bwrap, append(args, p.Command...)...)
+	l.cmd.Dir = "/"
 	l.cmd.ExtraFiles = theirs
 	return theirs, nil
 }
@@ -344,21 +351,25 @@ const leastWall = 1000
 // limit between two looks does no harm: data is of one process, and processes
 // are counted for the account, whatever else runs as it and begins to meanwhile,
 // such as another audit. What its Writes held before may be one file.
-func (p Process) rlimits(held int64) []rlimit {
+func (l *launched) rlimits(p Process) []rlimit {
+	held := int64(0)
+	for _, w := range l.writes {
+		held += w.before
+	}
 	account := os.Geteuid()
 	if p.Box != nil && p.Box.drops {
 		account = nobody
 	}
-	l := p.Limits
+	most := p.Limits
 	rs := []rlimit{
-		{name: "nofile", resource: unix.RLIMIT_NOFILE, value: uint64(l.OpenFiles)},
-		{name: "cpu", resource: unix.RLIMIT_CPU, value: uint64((l.CPU + time.Second - 1) / time.Second)},
-		{name: "data", resource: unix.RLIMIT_DATA, value: 2 * uint64(l.Memory)},
+		{name: "nofile", resource: unix.RLIMIT_NOFILE, value: uint64(most.OpenFiles)},
+		{name: "cpu", resource: unix.RLIMIT_CPU, value: uint64((most.CPU + time.Second - 1) / time.Second)},
+		{name: "data", resource: unix.RLIMIT_DATA, value: 2 * uint64(most.Memory)},
 		{name: "core", resource: unix.RLIMIT_CORE},
-		{name: "nproc", resource: unix.RLIMIT_NPROC, value: uint64(max(2*l.Processes, leastWall) + threadsOf(account))},
+		{name: "nproc", resource: unix.RLIMIT_NPROC, value: uint64(max(2*most.Processes, leastWall) + threadsOf(account))},
 	}
 	if p.Box == nil || !p.Box.sized || len(p.Box.writes) > 0 {
-		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE, value: uint64(l.Disk+held) + 4096})
+		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE, value: uint64(most.Disk+held) + 4096})
 	}
 	for i := range rs {
 		r := &rs[i]

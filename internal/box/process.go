@@ -38,7 +38,7 @@ type Process struct {
 	Limits   audit.Limits
 	Network  audit.Network
 	Progress bool // standard output is not the report: its tail is kept
-	Offline  bool // without a Box, too, it has no network where the kernel grants it one of its own
+	Offline  bool // without a Box, too, it has no network where the kernel can keep it off
 	Cap      int  // bytes of standard output; 0 means Limits.Report or, for progress, MaxStderr
 
 	way *proxy // into the network; nil for none, and for the machine's own
@@ -80,7 +80,7 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	way, err := newProxy(p.Network, p.Box != nil)
+	way, err := newProxy(p.Network, p.Box != nil && p.Box.bwrap != "")
 	if err != nil {
 		return Exit{}, err
 	}

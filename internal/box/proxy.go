@@ -64,9 +64,9 @@ const (
 	atOnce = 256
 )
 
-// newProxy gives the proxy of a run; nil where its section asks for no network or
-// for all of it. Where the program is not confined it listens at once.
-func newProxy(n audit.Network, confined bool) (*proxy, error) {
+// newProxy returns the proxy of a run; nil where its section asks for no network or for all
+// of it. Where the program has no network of its own it listens at once.
+func newProxy(n audit.Network, ownNetwork bool) (*proxy, error) {
 	if n.None() || n.Open {
 		return nil, nil
 	}
@@ -92,7 +92,7 @@ func newProxy(n audit.Network, confined bool) (*proxy, error) {
 	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, TLSHandshakeTimeout: time.Minute}
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return p.ctx }, ConnContext: p.enter, ConnState: p.leave}
-	if confined {
+	if ownNetwork {
 		return p, nil
 	}
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -102,6 +102,12 @@ func newProxy(n audit.Network, confined bool) (*proxy, error) {
 	p.address = l.Addr().String()
 	p.serve(l)
 	return p, nil
+}
+
+// port returns the port that a program connects to.
+func (p *proxy) port() (uint16, error) {
+	at, err := netip.ParseAddrPort(p.address)
+	return at.Port(), err
 }
 
 func (p *proxy) serve(l net.Listener) {

@@ -34,31 +34,39 @@ const endAll = syscall.SIGUSR1
 // binds root, and thousands of processes leave little time to who is not ahead of them.
 const tooMany = 3
 
+// specification is the descriptor of what the launcher is to do, where there is one.
+const specification = 4
+
 const countEvery = 50 * time.Millisecond
 
 func init() {
-	if len(os.Args) > 3 && os.Args[0] == reaperName {
-		os.Exit(reap(os.Args[1], os.Args[2], os.Args[3:]))
+	if len(os.Args) > 4 && os.Args[0] == reaperName {
+		os.Exit(reap(os.Args[1], os.Args[2], os.Args[3] == "2", os.Args[4:]))
 	}
 }
 
-func reaperCommand(p Process, crossed *os.File) *exec.Cmd {
+// reaperCommand returns the command of a reaper. Its files are tooMany and, if the program is
+// confined, the launcher's specification.
+func reaperCommand(p Process, rlimits []rlimit, files []*os.File) *exec.Cmd {
 	limits := []string{strconv.Itoa(p.Limits.Processes)}
-	for _, r := range p.rlimits(0) {
+	for _, r := range rlimits {
 		limits = append(limits, fmt.Sprintf("%d=%d:%d", r.resource, r.value, r.hard))
 	}
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Args = append([]string{reaperName, strconv.Itoa(os.Getpid()), strings.Join(limits, ",")}, p.Command...)
-	cmd.ExtraFiles = []*os.File{crossed} // tooMany
+	cmd.Args = append([]string{reaperName, strconv.Itoa(os.Getpid()), strings.Join(limits, ","), strconv.Itoa(len(files))}, p.Command...)
+	cmd.ExtraFiles = files
 	return cmd
 }
 
 // reap runs the command, adopts all that descends from it, and when it ends, has too
 // many processes, or we are told to, ends them too. It gives the exit status as a
 // shell does.
-func reap(parent, limits string, command []string) int {
+func reap(parent, limits string, confined bool, command []string) int {
 	runtime.LockOSThread() // the program is to die with this thread
 	unix.CloseOnExec(tooMany)
+	if confined {
+		unix.CloseOnExec(specification)
+	}
 	told := make(chan os.Signal, 16)
 	signal.Notify(told, endAll, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	fail := func(err error) int { fmt.Fprintln(os.Stderr, "assay:", err); return 126 }
@@ -81,7 +89,12 @@ func reap(parent, limits string, command []string) int {
 	before := threadsHere()
 	// A session of its own: the kernel divides time by sessions, and what the program
 	// starts in its own takes none of ours.
-	child, err := syscall.ForkExec(program, command, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{0, 1, 2},
+	files := []uintptr{0, 1, 2}
+	if confined {
+		command = append([]string{launcherName, program}, command...)
+		program, files = "/proc/self/exe", append(files, specification)
+	}
+	child, err := syscall.ForkExec(program, command, &syscall.ProcAttr{Env: os.Environ(), Files: files,
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
 		return fail(err)

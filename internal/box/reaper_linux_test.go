@@ -14,7 +14,7 @@ import (
 // TestTheReaperIsAheadOfTheProgram: what the program starts without end takes its own
 // session's time and, where the kernel lets us, has no priority above its reaper.
 func TestTheReaperIsAheadOfTheProgram(t *testing.T) {
-	l := newLair(t, false)
+	l := newLair(t, bare)
 	want := "0"
 	if granted() {
 		want = "2" // round robin, of real time
@@ -44,7 +44,7 @@ func granted() bool {
 func TestTheReaperEndsWhatGrowsTooFast(t *testing.T) {
 	runtime.LockOSThread() // with which the program would end
 	defer runtime.UnlockOSThread()
-	l := newLair(t, false)
+	l := newLair(t, bare)
 	for _, line := range []string{
 		`i=0; while test $i -lt 400; do sleep 20 & i=$((i+1)); done; wait`,
 		`i=0; while test $i -lt 400; do setsid sleep 20 & i=$((i+1)); done; wait`,

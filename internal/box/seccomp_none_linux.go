@@ -2,5 +2,10 @@
 
 package box
 
+// filtered reports whether this architecture has a filter of system calls.
+const filtered = false
+
+type sockets struct{ host, open, tcp, unix bool }
+
 // forbidden: no filter of system calls is written for this architecture.
-func forbidden() []byte { return nil }
+func forbidden(sockets) []byte { return nil }

@@ -50,7 +50,7 @@ func TestALedgerThatIsForgedOrStaleFails(t *testing.T) {
 // TestVerifyOfAForeignRoot: a harness runs in the sandbox, where it reads no key and writes
 // nothing; what has no place there is refused where the sandbox is required, and told otherwise.
 func TestVerifyOfAForeignRoot(t *testing.T) {
-	if _, missing := box.Bubblewrap(); missing != "" {
+	if missing := box.Missing(); missing != "" {
 		t.Skip(missing)
 	}
 	if _, err := exec.LookPath("python3"); err != nil {
