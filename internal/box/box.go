@@ -176,7 +176,6 @@ func (b *Box) exposed(missing string, n audit.Network) string {
 	if abi := b.landlock; abi > 0 {
 		add(abi < abiTruncate && !b.drops, "empty files of this account")
 		add(abi < abiTCP && !n.Open && (!n.None() || !filtered), "reach any host by TCP")
-		add(abi < abiSignals && !b.drops, "end programs of this account")
 		add(!filtered && !n.Open, "reach any host by UDP")
 		add(!filtered && abi < abiUnix, "speak to the servers of this machine")
 	}
@@ -196,10 +195,22 @@ func (b *Box) Unconfined(n audit.Network) string {
 	if !b.drops {
 		words = append(words, "the permissions of files of this account")
 	}
+	if !b.drops && b.landlock < abiSignals {
+		words = append(words, "signals to programs of this account")
+	}
 	if !n.None() && !n.Open {
 		words = append(words, "other hosts at the port of the proxy")
 	}
 	return strings.Join(words, ", ")
+}
+
+const unconfinedMark = "; unconfined: "
+
+// UnconfinedIn returns what [Box.Unconfined] added to an Exit's Confined; "" if it added nothing.
+func UnconfinedIn(confined string) string {
+	_, open, _ := strings.Cut(confined, unconfinedMark)
+	open, _, _ = strings.Cut(open, ";")
+	return open
 }
 
 // By returns what confines a program in the box: "bubblewrap" or "landlock"; "" for nil.
@@ -591,7 +602,7 @@ func (p Process) describe() string {
 	}
 	said := strings.Join(words, ", ")
 	if open := p.Box.Unconfined(p.Network); open != "" {
-		said += "; unconfined: " + open
+		said += unconfinedMark + open
 	}
 	return said
 }

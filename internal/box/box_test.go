@@ -128,7 +128,7 @@ func newLair(t *testing.T, kind confinementKind) *lair {
 	var exposed string
 	l.box, exposed, err = New(&l.entry, l.export)
 	require.NoError(t, err)
-	if landlockABI() >= abiSignals || kind == bubblewrap {
+	if landlockABI() >= abiTCP || kind == bubblewrap {
 		require.Empty(t, exposed)
 	}
 	return l

@@ -130,8 +130,8 @@ func TestExposedByOlderKernels(t *testing.T) {
 		n     audit.Network
 		want  string
 	}{
-		{1, false, hosts, "confined in part (Landlock, version 1): it could empty files of this account, reach any host by TCP, end programs of this account"},
-		{3, false, audit.Network{}, "confined in part (Landlock, version 3): it could end programs of this account"},
+		{1, false, hosts, "confined in part (Landlock, version 1): it could empty files of this account, reach any host by TCP"},
+		{3, false, audit.Network{}, ""},
 		{3, true, hosts, "confined in part (Landlock, version 3): it could reach any host by TCP"},
 		{3, true, audit.Network{Open: true}, ""},
 		{4, true, hosts, ""},
@@ -144,7 +144,7 @@ func TestExposedByOlderKernels(t *testing.T) {
 		require.Equal(t, c.want, b.exposed("", c.n))
 	}
 	b := &Box{sandbox: sandbox{landlock: 4}}
-	require.Equal(t, "the names, sizes and times of files, the list of processes, the permissions of files of this account, other hosts at the port of the proxy", b.Unconfined(hosts))
+	require.Equal(t, "the names, sizes and times of files, the list of processes, the permissions of files of this account, signals to programs of this account, other hosts at the port of the proxy", b.Unconfined(hosts))
 	require.Empty(t, (&Box{sandbox: sandbox{bwrap: "bwrap"}}).Unconfined(hosts))
 }
 

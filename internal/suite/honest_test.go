@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit/fixture"
+	"assay/internal/box"
 	"assay/internal/record"
 )
 
@@ -56,8 +57,8 @@ func TestAChangedAgentIsMeasuredAgain(t *testing.T) {
 // TestWhatIsNotHashedCannotBeRead: a file of the agent that its section does not name is
 // not in the sandbox, so that it cannot change the result unseen.
 func TestWhatIsNotHashedCannotBeRead(t *testing.T) {
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("without bubblewrap nothing confines the agent")
+	if missing := box.Missing(); missing != "" {
+		t.Skip(missing)
 	}
 	h := newHouse(t)
 	h.repository(20)
@@ -198,6 +199,22 @@ func TestAnUnconfinedAgentIsAWarning(t *testing.T) {
 	var b strings.Builder
 	s.summary.show(&b, view{width: screenWidth, lines: screenLines})
 	require.Contains(t, strings.Join(strings.Fields(b.String()), " "), "unconfined")
+
+	broken := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(broken, "bwrap"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	t.Setenv("PATH", broken+":"+os.Getenv("PATH"))
+	t.Setenv("ASSAY_SANDBOX", "")
+	if missing := box.Missing(); missing != "" {
+		t.Skip(missing)
+	}
+	s = h.suite("-auditor", "agent")
+	play(t, "TestRegression", s.Regression)
+	b.Reset()
+	s.summary.show(&b, view{width: screenWidth, lines: screenLines})
+	text := strings.Join(strings.Fields(b.String()), " ")
+	require.Contains(t, text, "agent: confined by Landlock, as bubblewrap does not work here; unconfined: the names,")
+	require.Contains(t, h.newest().Text(), "; unconfined: the names, sizes and times of files, the list of processes")
+	require.Empty(t, h.newest().Trials[0].Exposed)
 
 	t.Setenv("ASSAY_SANDBOX", "maybe")
 	_, err := h.suite("-auditor", "agent").environment()

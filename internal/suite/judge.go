@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/box"
 	"assay/internal/record"
 	"assay/internal/run"
 	"assay/internal/store"
@@ -125,6 +127,25 @@ func (v *variant) unconfined() string {
 		return "it ran unconfined: " + x.Exposed()
 	}
 	return ""
+}
+
+// confinementNotes names what Landlock let a variant's programs do that bubblewrap does not.
+func confinementNotes(ms []*measurement) []string {
+	open := ""
+	if x, ok := ms[0].variant.reviewer.(interface{ Unconfined() string }); ok {
+		open = x.Unconfined()
+	}
+	for _, m := range ms {
+		for _, t := range m.record.Trials {
+			if !m.replayed() {
+				open = cmp.Or(open, box.UnconfinedIn(t.Confined))
+			}
+		}
+	}
+	if open == "" {
+		return nil
+	}
+	return []string{"confined by Landlock, as bubblewrap does not work here; unconfined: " + open}
 }
 
 // warn adds a reason that lowers a PASS to WARN.

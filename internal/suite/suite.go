@@ -308,6 +308,7 @@ func (s *Suite) conclude(t T, r *running) {
 				continue
 			}
 			writeRecords(t, r.env, run, ms, j)
+			j.notes = append(j.notes, confinementNotes(ms)...)
 			printJudged(t, r, ms, j)
 		}
 	}
