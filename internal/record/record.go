@@ -24,14 +24,13 @@ import (
 // A Record is one run of one auditor on one project.
 type Record struct {
 	Date    time.Time `json:"date"`
-	Run     string    `json:"run,omitempty"` // that wrote it; older records have none
+	Run     string    `json:"run,omitempty"` // ID of the run, or of the first one that it continues; older records have none
 	Suite   string    `json:"suite"`         // "Smoke" or "Regression"
 	Project string    `json:"project"`
 	Auditor string    `json:"auditor"`
-	Run     string    `json:"run,omitempty"` // ID of the run, or of the first one that it continues; none in older records
-	Change  string    `json:"change"`        // what was changed, in the words of who changed it
-	Trigger string    `json:"trigger"`       // which rule asked for the run
-	Replay  bool      `json:"replay"`        // a recording was replayed: this tests keys and scorer
+	Change  string    `json:"change"`  // what was changed, in the words of who changed it
+	Trigger string    `json:"trigger"` // which rule asked for the run
+	Replay  bool      `json:"replay"`  // a recording was replayed: this tests keys and scorer
 	Control string    `json:"control,omitempty"`
 	Again   string    `json:"again,omitempty"` // name of the record whose kept reports were read again for this one, which asked nobody
 

@@ -25,7 +25,7 @@ func writeRecords(t T, e *env, run string, ms []*measurement, j *judged) {
 		}
 		rec := &m.record
 		rec.Judgement, rec.Goals, rec.Run = j.projects[i], m.goals, run
-		if j.whole != nil && len(ms) > 1 {
+		if j.whole != nil && len(j.whole.Projects) > 1 {
 			whole := *j.whole
 			whole.Projects = nil // each is in its own record
 			rec.Whole = &whole
