@@ -48,6 +48,11 @@ type benchFact struct {
 	App     string       `json:"app"` // empty: all; notStated of cases without one
 	Figures *score.Bench `json:"figures"`
 
+	Rank      int             `json:"rank,omitempty"`      // 1 is best; of all applications alone
+	RankedBy  *score.Estimate `json:"ranked_by,omitempty"` // balanced accuracy over the cases that all answered
+	RankCases int             `json:"ranked_cases,omitempty"`
+	Partial   bool            `json:"partial,omitempty"` // a part of the cases was asked
+
 	trials []*score.Bench // of each repetition
 }
 
@@ -103,7 +108,7 @@ func factsOf(in *Input) (*facts, error) {
 		return nil, err
 	}
 	for i, l := range ls {
-		whole := benchFact{Model: l.Model, Prompt: l.Prompt, Figures: l.Bench}
+		whole := benchFact{Model: l.Model, Prompt: l.Prompt, Figures: l.Bench, Rank: i + 1, RankedBy: &l.Rank, RankCases: l.Ranked, Partial: l.Partial}
 		for _, as := range l.byTrial() {
 			b, err := score.BenchOf(as)
 			if err != nil {
@@ -160,6 +165,14 @@ func (f *facts) text(w io.Writer) error {
 		for i := range f.Bench {
 			line(f.Bench[i].cells())
 		}
+		for _, b := range f.Bench {
+			switch name := (Variant{b.Model, b.Prompt}).String(); {
+			case b.Partial:
+				fmt.Fprintf(tw, "\nnote: %s was asked a part of the cases: never first", audit.OneLine(name, 0))
+			case b.Rank == 1 && len(f.Bench) > 1:
+				fmt.Fprintf(tw, "\nranked by balanced accuracy over the %d cases that all have answered", b.RankCases)
+			}
+		}
 	}
 	for _, a := range f.Audits {
 		if a.Look != "" {
@@ -209,6 +222,9 @@ func (f *facts) csv(w io.Writer) error {
 		of = guarded("Bench", cmp.Or(b.App, "all"), b.Model, b.Prompt)
 		for _, m := range score.BenchMetrics() {
 			line(m.Name, m.Of(b.Figures))
+		}
+		if b.Rank > 0 {
+			line("rank", score.Estimate{Value: score.Of(float64(b.Rank)), Answers: b.RankCases})
 		}
 		rates(&b.Figures.Rates)
 	}

@@ -19,6 +19,10 @@ type variantLine struct {
 	Cost  string // USD for a thousand answers
 	usd   float64
 	Pace  string // seconds an answer
+
+	Rank    score.Estimate // balanced accuracy over the cases by which variants are ranked
+	Ranked  int            // number of these cases: those that every whole run answered
+	Partial bool           // the run holds a part of the cases: never first
 }
 
 func (l variantLine) Anchor() string {
@@ -27,7 +31,7 @@ func (l variantLine) Anchor() string {
 
 func (l variantLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
 
-// variantLines gives the reviewers, those with the highest balanced accuracy first.
+// variantLines returns the reviewers by rank.
 func variantLines(r *Results) ([]variantLine, error) {
 	ls := make([]variantLine, len(r.Variants))
 	err := each(len(ls), func(i int) error {
@@ -55,14 +59,60 @@ func variantLines(r *Results) ([]variantLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	balanced := func(l variantLine) float64 {
-		if v := l.Bench.BalancedAccuracy.Value; v.Defined {
+	return ls, rank(ls)
+}
+
+// rank sorts variants by balanced accuracy over the cases that all of them answered. Runs of
+// a part of the cases come after the others, by their own cases.
+func rank(ls []variantLine) error {
+	most := 0
+	for i := range ls {
+		most = max(most, ls[i].planned, len(ls[i].Cases))
+	}
+	answeredBy := map[string]int{} // how many whole runs answered a case, by its ID and hash
+	whole := 0
+	key := func(c *CaseResults) string { return c.Case.ID() + " " + c.Hash }
+	for i := range ls {
+		l := &ls[i]
+		if l.Partial = l.Skipped > 0 || max(l.planned, len(l.Cases)) < most; l.Partial {
+			continue
+		}
+		whole++
+		for _, c := range l.Cases {
+			if n := c.outcomes(); n[audit.OutcomeCorrect]+n[audit.OutcomeWrong] > 0 {
+				answeredBy[key(c)]++
+			}
+		}
+	}
+	for i := range ls {
+		l := &ls[i]
+		var cases []*CaseResults
+		for _, c := range l.sorted() {
+			if l.Partial || answeredBy[key(c)] == whole {
+				cases = append(cases, c)
+			}
+		}
+		l.Rank, l.Ranked = l.Bench.BalancedAccuracy, len(cases)
+		if len(cases) < len(l.Cases) {
+			b, err := score.BenchOf(answers(cases))
+			if err != nil {
+				return err
+			}
+			l.Rank = b.BalancedAccuracy
+		}
+	}
+	first := func(l variantLine) float64 {
+		switch v := l.Rank.Value; {
+		case !v.Defined:
+			return -2
+		case l.Partial:
+			return v.V - 2
+		default:
 			return v.V
 		}
-		return -1
 	}
-	slices.SortStableFunc(ls, func(a, b variantLine) int { return cmp.Compare(balanced(b), balanced(a)) })
-	return ls, nil
+	slices.SortStableFunc(ls, func(a, b variantLine) int { return cmp.Compare(first(b), first(a)) })
+	return nil
 }
 
 // each calls do for 0 to n-1, as many at once as there are processors.

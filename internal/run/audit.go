@@ -79,7 +79,7 @@ func AuditItems(s store.Store, audits []*Audit) Items {
 	for i, a := range audits {
 		// A family is a project with one auditor: of each family one trial in turn, so
 		// that two auditors that run beside each other alternate.
-		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor, Family: a.Project + " " + a.Auditor, Cost: a.Cost, Do: a.try,
+		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor, Line: a.Auditor + " on " + a.Project, Family: a.Project + " " + a.Auditor, Cost: a.Cost, Do: a.try,
 			Keep: func(ctx context.Context, r Result) error { return a.keep(ctx, s, r) }}
 		if a.Keeps {
 			items[i].Grant = func(usd float64) { a.granted = usd }

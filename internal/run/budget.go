@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -152,6 +153,26 @@ type Estimate struct {
 	Most     float64  // sum of the most that each costs when it is asked once
 	Unpriced []string // reviewers without a price, sorted
 	Budget   float64  // +Inf for none
+	lines    []estimateLine
+}
+
+type estimateLine struct {
+	name           string
+	ask            int
+	expected, most float64
+	unpriced       bool
+}
+
+// Lines returns the estimate of each variant, a line each, in the order of the plan.
+func (e *Estimate) Lines() (lines []string) {
+	for _, l := range e.lines {
+		cost := fmt.Sprintf("about $%.2f, at most $%.2f", l.expected, l.most)
+		if l.unpriced {
+			cost = "no price known"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %d trials, %s", l.name, l.ask, cost))
+	}
+	return lines
 }
 
 // String gives one line for people.
@@ -173,6 +194,14 @@ func (e Estimate) String() string {
 // add counts an item that is asked (n = 1), or is not asked after all (n = -1).
 func (e *Estimate) add(it *Item, n int) {
 	e.Ask += n
+	name := cmp.Or(it.Line, it.Reviewer)
+	at := slices.IndexFunc(e.lines, func(l estimateLine) bool { return l.name == name })
+	if at < 0 {
+		at, e.lines = len(e.lines), append(e.lines, estimateLine{name: name})
+	}
+	l := &e.lines[at]
+	l.ask, l.unpriced = l.ask+n, !it.Cost.Known
+	l.expected, l.most = l.expected+float64(n)*it.Cost.Expected, l.most+float64(n)*it.Cost.Most
 	if it.Cost.Known {
 		e.Expected += float64(n) * it.Cost.Expected
 		e.Most += float64(n) * it.Cost.Most

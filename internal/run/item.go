@@ -22,6 +22,8 @@ type Item struct {
 	// Reviewer is who does the work: a failure that no further try can mend ends
 	// the items of this reviewer.
 	Reviewer string
+	// Line is what the estimate names the work of: a variant. "" is Reviewer.
+	Line string
 	// Family keeps the order from asking kindred items in a row.
 	Family string
 	// Expected is what the key says, for progress; empty where there is no key.

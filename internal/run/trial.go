@@ -100,7 +100,7 @@ const noVerdict = "it holds no verdict that can be read"
 // Item gives the work of the trial.
 func (t *Trial) Item() Item {
 	s := t.subject()
-	it := Item{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Family: s.family, Expected: s.label,
+	it := Item{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Line: t.Reviewer.Name() + "@" + t.PromptName, Family: s.family, Expected: s.label,
 		Cost: Cost{Known: true}, Do: t.try, Reasked: func() { t.unusable = noVerdict }}
 	if d, ok := t.Reviewer.(Described); ok {
 		it.Provider = d.Provider()

@@ -290,6 +290,9 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 	}
 	if cfg.Budget == 0 {
 		r.suite.summary.note("estimate: %s", plan.Estimate)
+		for _, line := range plan.Estimate.Lines() {
+			r.suite.summary.note("  %s", line)
+		}
 		return nil, nil, errEstimate
 	}
 	return ctx, plan, nil
