@@ -48,6 +48,7 @@ type Record struct {
 	Whole     *score.Suite    `json:"whole,omitempty"` // over all projects of the run, where it judged several; without those of each
 	Goals     score.Goals     `json:"goals"`
 	Baseline  string          `json:"baseline,omitempty"` // date of the baseline
+	SideOf    string          `json:"side_of,omitempty"`  // the auditor beside which this one ran: its record is for comparisons
 	Beside    *Record         `json:"beside,omitempty"`   // the old auditor whose trials ran between these, and are what they are held against
 	Accepted  []Accepted      `json:"accepted,omitempty"` // of a baseline: the runs whose trials it holds
 	Anchor    *Anchor         `json:"anchor,omitempty"`   // of a baseline: the first one
@@ -59,15 +60,17 @@ type Record struct {
 
 // A Trial is one repetition, judged.
 type Trial struct {
-	Invalid  string            `json:"invalid,omitempty"`
-	Result   *score.Result     `json:"result,omitempty"`
-	Seconds  float64           `json:"seconds"`               // wall time of all its runs
-	Usage    audit.Usage       `json:"usage"`                 // of all its runs
-	Memory   int64             `json:"peak_memory,omitempty"` // bytes, over all processes of the auditor; 0 when unknown
-	Exposed  string            `json:"exposed,omitempty"`     // what it was not kept from while it ran
-	Confined string            `json:"confined,omitempty"`    // what confined it, and which limits held
-	Network  []audit.Traffic   `json:"network,omitempty"`     // with whom all its runs spoke, or tried to, through the proxy of each
-	Claimed  []audit.Dimension `json:"claimed,omitempty"`     // what the auditor says that it covered
+	Invalid string        `json:"invalid,omitempty"`
+	Result  *score.Result `json:"result,omitempty"`
+	Seconds float64       `json:"seconds"`               // wall time of all its runs
+	Usage   audit.Usage   `json:"usage"`                 // of all its runs
+	Memory  int64         `json:"peak_memory,omitempty"` // bytes, over all processes of the auditor; 0 when unknown
+	Exposed string        `json:"exposed,omitempty"`     // what it was not kept from while it ran
+	// Unconfirmed is set where a model was asked by name and nothing says who answered.
+	Unconfirmed bool              `json:"unconfirmed,omitempty"`
+	Confined    string            `json:"confined,omitempty"` // what confined it, and which limits held
+	Network     []audit.Traffic   `json:"network,omitempty"`  // with whom all its runs spoke, or tried to, through the proxy of each
+	Claimed     []audit.Dimension `json:"claimed,omitempty"`  // what the auditor says that it covered
 
 	// Runs are those that came to an end by themselves, EarlyEnds those of them that
 	// ended early: one that did was tried once more. 0 in records that did not count.
@@ -92,6 +95,12 @@ func ScoreTrials(ts []Trial) []score.Trial {
 // Figures returns the figures of the record's trials, as every output shows them; nil
 // without a valid trial.
 func (r *Record) Figures() *score.Metrics { return score.FiguresOf(ScoreTrials(r.Trials)) }
+
+// Unconfirmed reports whether nothing confirms, for some trial, that the model of the record
+// is the one that answered.
+func (r *Record) Unconfirmed() bool {
+	return slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.Unconfirmed })
+}
 
 // Name is the file name of a record without its ending:
 // <date>-<suite>-<project>-<auditor>, with a number where a record of the same second

@@ -60,6 +60,9 @@ func (r *Record) trialNotes() []string {
 			notes = append(notes, "confined: "+t.Confined)
 		}
 	}
+	if r.Unconfirmed() {
+		notes = append(notes, "model unconfirmed: "+r.Model+" was asked, and nothing says who answered")
+	}
 	if n := r.traffic(); n != "" {
 		notes = append(notes, n)
 	}

@@ -156,7 +156,7 @@ func within(p string) (string, error) {
 func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 	var newest *Record
 	for _, r := range records {
-		if r.Suite != "Regression" || r.Replay || r.Control != "" || r.Judgement.Verdict == audit.Invalid || r.Date.After(now.AddDate(0, 0, 1)) {
+		if r.Suite != "Regression" || r.Replay || r.SideOf != "" || r.Control != "" || r.Judgement.Verdict == audit.Invalid || r.Date.After(now.AddDate(0, 0, 1)) {
 			continue
 		}
 		if newest == nil || r.Date.After(newest.Date) {

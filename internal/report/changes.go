@@ -57,10 +57,10 @@ func urgency(badge string) int {
 	return slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed), string(score.Worse), string(audit.Warn), string(score.NotSettled), string(score.Better), string(audit.Pass)}, badge)
 }
 
-// aside reports whether a record needs no telling: a replay that came out as recorded,
-// and a control, unless it changed.
+// aside reports whether a record is not named among verdicts and changes: a replay that came out
+// as recorded, a variant that ran beside another one, and a control, unless it changed.
 func (r row) aside() bool {
-	return r.Verdict == score.AsRecorded || r.Record.Control != "" && r.Verdict != score.Changed
+	return r.Verdict == score.AsRecorded || r.Record.SideOf != "" || r.Record.Control != "" && r.Verdict != score.Changed
 }
 
 // audited tells a record: its judgement is the run's.

@@ -172,7 +172,7 @@ func (s *site) records() *grid {
 func asides(rows []row) (recorded, controls int) {
 	for _, r := range rows {
 		switch {
-		case !r.aside():
+		case !r.aside(), r.Record.SideOf != "":
 		case r.Record.Control != "":
 			controls++
 		default:

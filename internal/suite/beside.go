@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"assay/audit"
 	"assay/internal/auditor"
 	"assay/internal/box"
+	"assay/internal/run"
 	"assay/internal/seal"
 )
 
@@ -90,8 +93,48 @@ func (v *variant) same(e *env, suffix string) (old *variant, err error) {
 	}
 	if err == nil {
 		old.name += suffix
+		if old.reviewer != nil {
+			old.reviewer = rename(old.reviewer, old.name)
+		}
 	}
 	return old, err
+}
+
+// A renamed reviewer is another version of a reviewer, under a name of its own: results.db and
+// reports tell the two apart by name.
+type renamed struct {
+	audit.Reviewer
+	name string
+}
+
+func (r renamed) Name() string { return r.name }
+
+// Close closes the reviewer, if it can be closed.
+func (r renamed) Close() error {
+	if c, ok := r.Reviewer.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// Exposed returns what the reviewer was not kept from.
+func (r renamed) Exposed() string {
+	if x, ok := r.Reviewer.(interface{ Exposed() string }); ok {
+		return x.Exposed()
+	}
+	return ""
+}
+
+type renamedDescribed struct {
+	renamed
+	run.Described
+}
+
+func rename(r audit.Reviewer, name string) audit.Reviewer {
+	if d, ok := r.(run.Described); ok {
+		return renamedDescribed{renamed{r, name}, d}
+	}
+	return renamed{r, name}
 }
 
 // atRevision returns the environment with the root as it is at a revision of git.

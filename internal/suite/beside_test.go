@@ -9,6 +9,7 @@ import (
 
 	"assay/audit/fixture"
 	"assay/internal/record"
+	"assay/internal/report"
 )
 
 // TestBeside: the old auditor runs between the trials of the new one, on the same
@@ -56,21 +57,32 @@ func TestBeside(t *testing.T) {
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "30 points less")
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
-	require.Len(t, rs, 2, "a record of the new auditor, which holds the old one's trials")
-	require.Len(t, rs[1].Beside.Trials, 6)
-	require.Equal(t, "same", rs[1].Beside.Auditor)
-	require.Contains(t, rs[1].Text(), "same ran beside it")
+	require.Len(t, rs, 4, "a record of either side")
+	require.Len(t, rs[3].Beside.Trials, 6)
+	require.Equal(t, []string{"same", "same", "worse"}, []string{rs[3].Beside.Auditor, rs[2].Auditor, rs[2].SideOf})
+	require.Len(t, rs[2].Trials, 6)
+	require.Contains(t, rs[3].Text(), "same ran beside it")
+	all, err := record.ReadAuditors(h.dir)
+	require.NoError(t, err)
+	now, err := all.Find("worse")
+	require.NoError(t, err)
+	before, err := all.Find("same")
+	require.NoError(t, err)
+	d, err := report.DiffAuditors("same", "worse", before, now)
+	require.NoError(t, err)
+	require.InDelta(t, -30, d.Total.Diff.Center, 1e-9, "compare works afterwards, with B against A")
 
 	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "breaks", "-budget", "none").Regression)
 	require.Equal(t, "INVALID", f.attrs["verdict:same/demo"])
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "no trial of the other side counts: it ended early, twice")
 	rs, err = record.ReadAll(h.path("records"))
 	require.NoError(t, err)
-	beside := rs[len(rs)-1].Beside
+	last := rs[len(rs)-1]
+	beside := last.Beside
 	require.Len(t, beside.Trials[0].Earlier, 1)
 	require.Equal(t, 2, beside.Trials[0].EarlyEnds)
 	for _, want := range []string{"; beside it, breaks: 2 of 2 runs ended early; ", "; beside it, breaks: trial 1 was tried again: it ended early: ", "; beside it, breaks: trial 1 proves nothing: it ended early, twice: "} {
-		require.Contains(t, rs[len(rs)-1].Text(), want)
+		require.Contains(t, last.Text(), want)
 	}
 
 	for want, args := range map[string][]string{

@@ -107,7 +107,9 @@ func TestBesideBareAndRevision(t *testing.T) {
 	}
 	recall := func(r *record.Record) float64 { return r.Trials[0].Result.Metrics.Recall.V }
 
-	play(t, "TestRegression", h.suite("-auditor", "agent", "-beside", "bare").Regression)
+	s := h.suite("-auditor", "agent", "-beside", "bare")
+	play(t, "TestRegression", s.Regression)
+	require.Contains(t, strings.Join(s.summary.notes, "\n"), "agent: its skill adds +75.0 points of recall, +0.0 of precision, ")
 	rec := h.newest()
 	require.InDelta(t, 1, recall(rec), 1e-9, "%s", rec.Text())
 	require.Equal(t, "agent (bare)", rec.Beside.Auditor)

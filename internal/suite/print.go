@@ -182,6 +182,22 @@ func printJudged(t T, r *running, ms []*measurement, j *judged) {
 		printWhole(t, r, label, ms, j)
 		r.adviseAudits(ms, j)
 	}
+	if r.env.cfg.Beside == besideBare {
+		if added := addedBySkill(ms); added != "" {
+			r.suite.summary.note("%s: its skill adds %s (means a trial, 95 %%)", label, added)
+		}
+	}
+}
+
+// addedBySkill compares the trials of measurements with those of the variant without its
+// skill that ran beside them.
+func addedBySkill(ms []*measurement) string {
+	var now, beside [][]score.Trial
+	for _, m := range ms {
+		now = append(now, record.ScoreTrials(m.record.Trials))
+		beside = append(beside, record.ScoreTrials(m.beside.record.Trials))
+	}
+	return score.Added(now, beside)
 }
 
 func smokeRow(m *measurement) line {

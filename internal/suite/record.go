@@ -36,6 +36,7 @@ func writeRecords(t T, e *env, run string, ms []*measurement, j *judged) {
 		}
 		kept := m.transcripts
 		if m.beside != nil {
+			m.beside.record.Date = time.Now().UTC()
 			rec.Beside = &m.beside.record
 			for _, one := range m.beside.transcripts {
 				one.Name = "beside-" + one.Name
@@ -48,8 +49,28 @@ func writeRecords(t T, e *env, run string, ms []*measurement, j *judged) {
 		case m.baseline != nil:
 			rec.Since(m.baseline)
 		}
+		if m.beside != nil && m.beside.begun() {
+			writeSide(t, e, m.beside, rec.Auditor)
+		}
 		m.written = writeRecord(t, e, rec, kept)
 	}
+}
+
+// writeSide writes a record of its own for the variant that ran beside another one, so that
+// the two can be compared later. It is judged by its goals alone.
+func writeSide(t T, e *env, side *measurement, of string) {
+	rec := side.record
+	rec.SideOf, rec.Goals = of, side.goals
+	if side.smoke != nil {
+		rec.Judgement = side.smoke.Judgement
+	} else {
+		var err error
+		subject := score.Subject{Name: rec.Project, Goals: rec.Goals, Now: record.ScoreTrials(rec.Trials)}
+		if rec.Judgement, err = score.Judge(subject, score.Rules{Deterministic: deterministic(side.variant)}); err != nil {
+			t.Errorf("%s: %v", rec.Auditor, err)
+		}
+	}
+	writeRecord(t, e, &rec, nil)
 }
 
 // begun reports whether any trial of the measurement was started.

@@ -194,7 +194,7 @@ func addTrial(m *measurement, i int, x *trial, v *run.Audited) {
 func trialOf(v *run.Audited) record.Trial {
 	a := &v.Run
 	t := record.Trial{Invalid: a.Invalid, Seconds: a.Duration.Seconds(), Usage: v.Usage, Claimed: a.Report.Coverage,
-		Memory: a.PeakMemory, Exposed: a.Exposed, Confined: a.Confined, EarlyEnds: v.EarlyEnds, Network: a.Network}
+		Memory: a.PeakMemory, Exposed: a.Exposed, Confined: a.Confined, Unconfirmed: a.Unconfirmed, EarlyEnds: v.EarlyEnds, Network: a.Network}
 	if a.Invalid == "" || a.EndedEarly != "" {
 		t.Runs = 1
 	}
