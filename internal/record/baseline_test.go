@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,6 +143,30 @@ func TestRecordsAreThereWholeOrNotAtAll(t *testing.T) {
 	require.Len(t, files, 5, "nothing temporary, and no text without figures")
 	_, err = r.Write(filepath.Join(second, "x"))
 	require.Error(t, err)
+}
+
+// TestTranscriptsAreThereWholeOrNotAtAll checks that transcripts of which one cannot be
+// written leave nothing, and that the next record removes what a killed process left.
+func TestTranscriptsAreThereWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "r.txt")
+	require.Error(t, WriteTranscripts(name, []Transcript{{Name: "trial-01"}, {Name: "no/such/folder"}}))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.NoError(t, WriteTranscripts(name, []Transcript{{Name: "trial-01"}, {Name: "trial-02"}}))
+	ts, err := ReadTranscripts(name)
+	require.NoError(t, err)
+	require.Len(t, ts, 2)
+
+	killed, young := filepath.Join(dir, ".assay-1.tmp"), filepath.Join(dir, ".assay-2.tmp")
+	require.NoError(t, errors.Join(os.Mkdir(killed, 0o700), os.WriteFile(young, nil, 0o600)))
+	require.NoError(t, os.WriteFile(filepath.Join(killed, "run.json"), nil, 0o600))
+	require.NoError(t, os.Chtimes(killed, time.Unix(1, 0), time.Unix(1, 0)))
+	_, err = (&Record{Date: time.Unix(1.7e9, 0), Suite: "Regression", Project: "p", Auditor: "a"}).Write(dir)
+	require.NoError(t, err)
+	require.NoDirExists(t, killed)
+	require.FileExists(t, young)
 }
 
 // TestNamesOfBaselinesStayInTheirFolder, whoever named the auditor.

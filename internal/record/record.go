@@ -136,6 +136,7 @@ func (r *Record) Write(dir string) (name string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
+	sweep(dir)
 	b, err := json.Marshal(r)
 	if err != nil {
 		return "", err
@@ -184,8 +185,23 @@ func replace(name string, b []byte) error {
 	return written(name, b, func(temporary string) error { return os.Rename(temporary, name) })
 }
 
+// temporaryName is the pattern of what is written before it is named.
+const temporaryName = ".assay-*.tmp"
+
+// sweep removes what a process that was killed while it wrote left in a folder of records. A
+// younger one may be another process's, which needs it for no longer than a moment.
+func sweep(dir string) {
+	left, _ := fs.Glob(os.DirFS(dir), temporaryName)
+	for _, name := range left {
+		name = filepath.Join(dir, name)
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > time.Hour {
+			_ = os.RemoveAll(name)
+		}
+	}
+}
+
 func written(name string, b []byte, place func(temporary string) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".assay-*.tmp")
+	f, err := os.CreateTemp(filepath.Dir(name), temporaryName)
 	if err != nil {
 		return err
 	}

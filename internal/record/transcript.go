@@ -101,19 +101,31 @@ func TranscriptDir(name string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name)) + ".transcript"
 }
 
-// WriteTranscripts keeps what the runs of a record wrote, beside the record of this
-// name, readable by its owner alone.
+// WriteTranscripts writes what the runs of a record wrote beside the record of this name,
+// readable by its owner alone. The folder is there whole or not at all.
 func WriteTranscripts(name string, ts []Transcript) error {
-	dir := TranscriptDir(name)
-	var errs []error
-	for i := range ts {
-		errs = append(errs, ts[i].write(filepath.Join(dir, ts[i].Name)))
+	if len(ts) == 0 {
+		return nil
 	}
-	return errors.Join(errs...)
+	dir := TranscriptDir(name)
+	temporary, err := os.MkdirTemp(filepath.Dir(dir), temporaryName)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	for i := range ts {
+		if err := ts[i].write(filepath.Join(temporary, ts[i].Name)); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil { // of a process that was killed, whose record is not there
+		return err
+	}
+	return os.Rename(temporary, dir)
 }
 
 func (t *Transcript) write(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	facts, err := json.MarshalIndent(t, "", "  ")
