@@ -1,11 +1,11 @@
-// Package findings reads what auditors report and writes it: SARIF 2.1.0, plain
-// JSON and the text audit report become an [audit.Report]; findings become
-// SARIF and text. [Scrub] makes reports fit to be committed as recordings.
+// Package findings reads and writes the reports of auditors. [Read] parses SARIF 2.1.0, plain
+// JSON and the text audit report into an [audit.Report]; [WriteSARIF] and [WriteText] write
+// findings. [Scrub] removes source text from reports, so that they can be committed as recordings.
 //
 // # The text audit report
 //
-// [Instructions] tells a model how to write it. Its grammar, which [WriteText]
-// writes, is this; a line ends in LF, blank lines may stand between all parts:
+// [Instructions] is the part of a prompt that asks for it. [WriteText] writes this grammar; a
+// line ends in LF, and blank lines are allowed between all parts:
 //
 //	report   = header { table } { section } sentinel
 //	header   = "=== HEADER START ===" LF
@@ -31,28 +31,24 @@
 //	literal  = a Go string literal in double quotes, which may hold any text
 //	sentinel = "=== SENTINEL: AUDIT COMPLETE ===" LF     the last line
 //
-// Escaping is one thing: whatever a plain value would not give back exactly (a
-// pipe, a line end, a backtick, a control character, a word that stands for
-// nothing) is written as a literal. So what WriteText writes [Read] reads back
-// unchanged, whatever the texts hold. A row and a section are one finding by their
-// ID: the n-th section of an ID belongs to its n-th row. A section without a row is
-// a finding when items under the columns' names give its file or CWE.
+// A value that would not be read back exactly (with a pipe, a line end, a backtick, a control
+// character, or a placeholder for an empty cell) is written as a literal. [Read] therefore returns
+// what WriteText wrote, whatever the texts contain. A row and a section with the same ID are one
+// finding: the n-th section of an ID belongs to its n-th row. A section without a row is a finding
+// if it has an item with its file or CWE.
 //
-// What models who know the grammar vary all the same is read too: other columns
-// between, in another order and under usual names (Location, Path, Line, Method,
-// Category, Vulnerability); bold, code spans and links; a fence around it all;
-// headings like "F-01: Title"; places and lines like "a.c#L12-L18" and "lines 12 to
-// 18". Nothing is guessed: a place or a CWE that stands in prose alone, several
-// places in one cell, items that belong to no section are problems with their line.
-// What stands before the last HEADER is a draft and is not read. Fences, and items
-// under other names (Evidence, Fix), are passed over: a finding never holds source
-// text.
+// Read accepts the usual variations of models: additional columns, another order and usual names
+// (Location, Path, Line, Method, Category, Vulnerability); bold, code spans and links; a fence
+// around the report; headings like "F-01: Title"; places and lines like "a.c#L12-L18" and "lines
+// 12 to 18". It does not guess: a place or a CWE in prose alone, several places in one cell, and
+// items outside of a section are problems with their line. Text before the last HEADER is a draft
+// and is ignored, and so are fenced blocks and other items (Evidence, Fix): a finding never holds
+// source text.
 //
-// Report.Header and Report.Sentinel say whether the frame is whole. A text
-// without any SENTINEL line gives [ErrTruncated] together with all that it
-// holds; a number of findings in STATS that differs from the number read is in
-// Report.CutShort. A text of more than [MaxText] bytes is refused, and so is a
-// report of any format with more findings than Options.MaxFindings.
+// Report.Header and Report.Sentinel say whether these parts are complete. For a text without a
+// SENTINEL line Read returns [ErrTruncated] with all findings before the break. If STATS and the
+// number of findings differ, Report.CutShort says so. A text of more than [MaxText] bytes is an
+// error, and so is a report of any format with more findings than Options.MaxFindings.
 //
 // # Plain JSON
 //
@@ -66,32 +62,29 @@
 //
 // # SARIF
 //
-// Read is what tools write: results with their rules, by ID or by place in the driver;
-// locations with a URI and base, logical locations, the first code flow, with related
-// locations behind it, taxa by ID,
-// suppressions, kinds, failed invocations. What refers to another table in other ways
-// (an artifact, a message or a taxon by its index or GUID alone), and what stands in
-// other files or overrides the levels of rules, is counted among the problems.
+// Read uses what tools write: results with their rules, by ID or by index in the driver;
+// locations with a URI and base, logical locations, the first code flow followed by related
+// locations, taxa by ID, suppressions, kinds, and failed invocations. Other references (to an
+// artifact, a message or a taxon by its index or GUID alone), external files, and overrides of
+// rules' levels are counted among the problems.
 //
 // # Severity
 //
-// In text and JSON: the word that is stated; where there is none, a CVSS score, by
-// the bands of CVSS v3.1. In SARIF: security-severity, by those bands; else the word
-// in the properties or tags; else the level: error is HIGH, warning MEDIUM, note LOW,
-// none INFO. The result's own come before its rule's.
+// In text and JSON: the stated word; without one, a CVSS score by the bands of CVSS v3.1. In
+// SARIF: security-severity by these bands; else the word in the properties or tags; else the
+// level: error is HIGH, warning MEDIUM, note LOW, none INFO. The result's values take precedence
+// over its rule's.
 //
 // # CWEs
 //
-// A finding's CWEs stand in the order in which they are reported. In SARIF the
-// result's own come first (taxa, properties, tags), then its rule's
-// (relationships, properties, tags, help address). Where neither names one,
-// Options.RuleMap is asked, and after it, in SARIF and JSON, prose, by one
-// pattern: CWE, up to two of hyphen, dash, underscore, space, colon or #, the
-// number; or the address of a CWE page at MITRE. In a field that is known to
-// hold CWEs a bare number is one as well.
+// A finding's CWEs are in the order of the report. In SARIF those of the result come first (taxa,
+// properties, tags), then those of its rule (relationships, properties, tags, help address). If
+// there is none, Read uses Options.RuleMap and then, in SARIF and JSON, the prose, by one pattern:
+// CWE, up to two of hyphen, dash, underscore, space, colon or #, the number; or the address of a
+// CWE page at MITRE. In a field for CWEs bare numbers count too.
 package findings
 
-// Instructions tells a model how to write the text audit report.
+// Instructions is the part of a prompt that describes the text audit report.
 const Instructions = `Write the report as Markdown. First these lines, filled in:
 
 === HEADER START ===

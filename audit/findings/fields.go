@@ -8,8 +8,7 @@ import (
 	"assay/audit"
 )
 
-// A field is what a column or a "Key: value" item of a text report holds, or a
-// member of JSON.
+// A field is a column or "Key: value" item of a text report, or a member of JSON.
 type field string
 
 const (
@@ -19,25 +18,27 @@ const (
 	fStatus, fSuppressed, fOthers            field = "status", "suppressed", "other locations"
 )
 
+// list reports whether the field holds a list.
 func (of field) list() bool { return of == fTrace || of == fOthers }
 
-// A grammar says how a field stands in a text report.
+// A grammar says how a field is written in a text report.
 type grammar struct {
 	names string // its columns' and items', lower case
-	want  string // what is told where it cannot be read
-	// set fills a finding: v as value gives it, raw as it stands. What is filled stays.
-	// It is false for what cannot be read.
+	want  string // what was expected, if it cannot be read
+	// set sets the field of a finding, unless it has a value: from v, the result of value, or
+	// from the raw text. It returns false if the text cannot be read.
 	set func(f *audit.Finding, v, raw string) bool
-	// show gives it as it is written, "" where there is none.
+	// show returns the field as it is written, "" if it has no value.
 	show func(f *audit.Finding) string
 }
 
+// ofText returns the grammar of a field that holds a text.
 func ofText(of field, names string, in func(f *audit.Finding) *string) grammar {
 	return grammar{names, "", func(f *audit.Finding, v, _ string) bool { first(in(f), v); return true },
 		func(f *audit.Finding) string { return asValue(of, *in(f)) }}
 }
 
-// steps is the grammar of a list, an item a step.
+// steps returns the grammar of a list of steps.
 func steps(names string, in func(f *audit.Finding) *[]audit.Step) grammar {
 	return grammar{names, "", func(f *audit.Finding, _, raw string) bool { *in(f) = append(*in(f), step(raw)); return true },
 		func(f *audit.Finding) (list string) {
@@ -48,7 +49,7 @@ func steps(names string, in func(f *audit.Finding) *[]audit.Step) grammar {
 		}}
 }
 
-// fields are those of a text report; what is not here is passed over.
+// fields are the fields of a text report. Others are ignored.
 var fields = map[field]grammar{
 	fID:         ofText(fID, "id|#|no|no.|finding id", func(f *audit.Finding) *string { return &f.ID }),
 	fFunction:   ofText(fFunction, "function|method", func(f *audit.Finding) *string { return &f.Function }),
@@ -115,9 +116,10 @@ var fields = map[field]grammar{
 	}, nil},
 }
 
+// withdrawn matches the status of a finding that was withdrawn.
 var withdrawn = regexp.MustCompile(`(?i)\b(?:false[ -]positive|suppressed|withdrawn|dismissed|not (?:a )?vulnerab\w*|not exploitable|won'?t fix|risk accepted|rejected)\b`)
 
-// fieldOf gives the field that a column's heading or a key names, "" for none.
+// fieldOf returns the field of a column's heading or a key, "" if there is none.
 func fieldOf(name string) field {
 	name = "|" + strings.TrimSuffix(strings.ToLower(strings.Trim(name, "*`_: ")), "(s)") + "|"
 	for of, g := range fields {
@@ -128,6 +130,7 @@ func fieldOf(name string) field {
 	return ""
 }
 
+// set sets a field from its text, or adds a problem.
 func (c *collector) set(f *audit.Finding, of field, raw string, line int) {
 	raw = strings.TrimSpace(raw)
 	v := value(of, raw)
@@ -140,7 +143,7 @@ func (c *collector) set(f *audit.Finding, of field, raw string, line int) {
 	}
 }
 
-// first keeps what is there and takes what is not.
+// first sets have to more unless it has a value.
 func first[T comparable](have *T, more T) {
 	var none T
 	if *have == none {

@@ -54,9 +54,10 @@ func readJSON(r io.Reader, want string, c *collector) error {
 // lists are the members of a top-level object that hold findings.
 var lists = words("findings results analysisvulnerabilities")
 
-// jsonMarks are what a value holds beside its texts and numbers.
+// jsonMarks matches everything in JSON but texts and numbers of values.
 var jsonMarks = regexp.MustCompile(`"(?:[^"\\]|\\.)*"\s*:|[{}\[\]",]`)
 
+// topMember reads a member of the top-level object.
 func (j *jsonReader) topMember(key string) error {
 	low := strings.ToLower(key)
 	head := map[string]*string{"version": &j.rep.Version, "tool": &j.rep.Tool, "root": &j.rep.Root}
@@ -78,7 +79,7 @@ func (j *jsonReader) topMember(key string) error {
 	case low == "errors":
 		return j.array(func() error {
 			v, err := j.value()
-			j.add(j.line(), "the tool tells of an error of its own: %s", clip(flat(jsonMarks.ReplaceAllString(v.Raw, " "))))
+			j.add(j.line(), "the tool reports an error of its own: %s", clip(flat(jsonMarks.ReplaceAllString(v.Raw, " "))))
 			return err
 		})
 	case head[low] != nil:
@@ -89,7 +90,7 @@ func (j *jsonReader) topMember(key string) error {
 		v, err := j.value()
 		j.cover(texts(v))
 		if put := v.Get("deferred.#").Int(); put > 0 {
-			j.add(j.line(), "the tool put off %d parts of the project: they were not audited", put)
+			j.add(j.line(), "the tool deferred %d parts of the project: they were not audited", put)
 		}
 		return err
 	case lists[low] && j.dec.PeekKind() == '{':
@@ -105,6 +106,7 @@ func (j *jsonReader) topMember(key string) error {
 	return j.dec.SkipValue()
 }
 
+// sarifVersion adds a problem for another version than 2.1.
 func (j *jsonReader) sarifVersion(version string) {
 	if version != "" && !strings.HasPrefix(version, "2.1.") {
 		j.add(j.line(), "the SARIF is of version %q: expected 2.1.0, other versions name files in other members", clip(version))
@@ -116,7 +118,7 @@ func (j *jsonReader) list() error {
 	j.lists++
 	return j.array(func() error {
 		if j.dec.PeekKind() != '{' {
-			j.add(j.line(), "an element of the list is no object: it is no finding")
+			j.add(j.line(), "an element of the list is not an object: it is not a finding")
 			return j.dec.SkipValue()
 		}
 		v, line, err := j.element('{')
@@ -127,7 +129,7 @@ func (j *jsonReader) list() error {
 	})
 }
 
-// entry reads an element of a list of findings, by the tool whose element it is.
+// entry reads an element of a list of findings according to the tool that wrote it.
 func (j *jsonReader) entry(m tree, line int) error {
 	p := j.profileOf(m)
 	if in := folded(m[p.inside]); len(in) > 0 {
@@ -150,6 +152,7 @@ func (j *jsonReader) entry(m tree, line int) error {
 	return nil
 }
 
+// one reads one finding.
 func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	f := j.finding(m, line)
 	first(&f.Suppressed, suppressed)
@@ -157,7 +160,7 @@ func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	switch {
 	case len(f.CWEs) > 0:
 	case f.File == "" && f.RuleID == "" && f.Title == "" && f.Description == "":
-		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is no finding (fields: %s)", names)
+		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is not a finding (fields: %s)", names)
 		return nil
 	case m.holdsMore(members[fCWE]...):
 		j.add(line, "the CWE cannot be read: expected a number, a form like CWE-89, or a list of such")
@@ -167,7 +170,7 @@ func (j *jsonReader) one(m tree, line int, suppressed string) error {
 	return j.take(f)
 }
 
-// profileOf tells the tool by the members of an element, and keeps it.
+// profileOf returns the tool's profile, which it recognizes by the members of an element.
 func (j *jsonReader) profileOf(m tree) *profile {
 	if j.profile == generic {
 		if i := slices.IndexFunc(profiles, func(p profile) bool { return m.has(p.marks) }); i >= 0 {
@@ -177,6 +180,7 @@ func (j *jsonReader) profileOf(m tree) *profile {
 	return j.profile
 }
 
+// finding returns the finding of an element.
 func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	f := audit.Finding{Pos: audit.Pos{File: j.name, Line: line}}
 	p := j.place(m, line)
@@ -217,6 +221,7 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	return f
 }
 
+// firstCWEs returns the first list that is not empty.
 func firstCWEs(lists ...[]audit.CWE) []audit.CWE {
 	for _, l := range lists {
 		if len(l) > 0 {
@@ -226,6 +231,7 @@ func firstCWEs(lists ...[]audit.CWE) []audit.CWE {
 	return nil
 }
 
+// place returns the place of an element.
 func (j *jsonReader) place(m tree, line int) audit.Step {
 	p := placeOf(m.text(members[fFile]...))
 	if p.File == "" && m.nested(members[fFile]...) {

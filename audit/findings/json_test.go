@@ -61,7 +61,7 @@ func TestJSON(t *testing.T) {
 			[]string{"csf_1 HIGH 22 a.py:9-12 | t +2"}, ""},
 		{"codex-security's standard output", `{"repositoryFindings": [{"id": 1}], "findings": {"findings": [
 			{"findingId": "csf_1", "taxonomy": {"cwe": ["CWE-22"]}, "locations": [{"path": "a.py", "startLine": 9}]}]},
-			"coverage": {"deferred": [{"id": "x"}]}}`, "codex-security", []string{"csf_1  22 a.py:9"}, "put off 1 parts"},
+			"coverage": {"deferred": [{"id": "x"}]}}`, "codex-security", []string{"csf_1  22 a.py:9"}, "deferred 1 parts"},
 		{"no object", `["a", 1, {"file": "a.c"}]`, "", nil, ""},
 		{"values that cannot be read", `[{"file": "a.c", "severity": "spicy", "cwe": "none of them", "lines": "about here"}]`, "", []string{"#1   a.c"}, `"spicy"`},
 		{"something after the report", `[{"file": "a.c"}] trailing`, "", []string{"#1   a.c"}, "follows the report"},

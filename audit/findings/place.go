@@ -19,9 +19,8 @@ var (
 	linesPattern = regexp.MustCompile(`(?i)^(?:lines?\s+)?` + lineRun + `$`)
 )
 
-// linesOf reads a text that names lines alone: "12", "12-18", "L12-L18", "lines 12
-// to 18", and several with commas between them. ok is false when something else
-// stands in it.
+// linesOf reads lines: "12", "12-18", "L12-L18", "lines 12 to 18", and several separated by
+// commas. ok is false for any other text.
 func linesOf(s string) (rs []audit.Range, ok bool) {
 	if filled(s) == "" {
 		return nil, true
@@ -38,14 +37,15 @@ func linesOf(s string) (rs []audit.Range, ok bool) {
 	return rs, len(rs) > 0
 }
 
+// rangeOf returns the range of two numbers.
 func rangeOf(start, end string) audit.Range {
 	a, _ := strconv.Atoi(start)
 	b, _ := strconv.Atoi(end)
 	return lineRange(a, b)
 }
 
-// lineRange gives start..end. An end before the start, or none, gives the start
-// alone; a start below 1 gives no range.
+// lineRange returns the range start..end. If end is missing or before start, it is start alone;
+// if start is below 1, the range is zero.
 func lineRange(start, end int) audit.Range {
 	if start < 1 {
 		return audit.Range{}
@@ -53,6 +53,7 @@ func lineRange(start, end int) audit.Range {
 	return audit.Range{Start: start, End: max(start, end)}
 }
 
+// placeOf reads a path with optional lines.
 func placeOf(s string) audit.Step {
 	if m := placePattern.FindStringSubmatch(s); m != nil {
 		return audit.Step{File: cleanPath(m[1]), Lines: rangeOf(m[2], m[3])}
@@ -60,8 +61,8 @@ func placeOf(s string) audit.Step {
 	return audit.Step{File: cleanPath(s)}
 }
 
-// cleanPath takes a path as models write it: without decoration, file:// URIs as
-// paths. Backslashes stay: score.Paths brings paths under the root.
+// cleanPath returns a path without decoration, and file:// URIs as paths. Backslashes are kept:
+// score.NewPaths resolves them.
 func cleanPath(s string) string {
 	s = strings.Trim(strings.TrimSpace(s), "`*\"'<>")
 	if strings.HasPrefix(strings.ToLower(s), "file:") {
@@ -78,9 +79,9 @@ var (
 	drive   = regexp.MustCompile(`^[A-Za-z]:`)
 )
 
-// uriPath gives the path that a URI names: percent-decoded, without file:// and
-// without the slash before a drive letter. Other schemes stay whole. ok is
-// false when the percent-encoding is broken; the path is then as it stood.
+// uriPath returns the path of a URI: percent-decoded, without file:// and without the slash
+// before a drive letter. URIs with other schemes are returned unchanged. ok is false if the
+// percent-encoding is broken; the path is then returned undecoded.
 func uriPath(uri string) (path string, ok bool) {
 	s := uri
 	if m := fileURI.FindStringSubmatch(uri); m != nil {

@@ -12,8 +12,8 @@ import (
 	"assay/audit"
 )
 
-// A profile says how a tool's JSON differs from a list of findings with the
-// members below. Names are folded: lower case, without _, - and space.
+// A profile says how a tool's JSON differs from a list of findings with the members below.
+// Names are folded: lower case, without _, - and space.
 type profile struct {
 	tool, title string
 	marks       string // members that an element of its list has, and no other tool's
@@ -22,6 +22,7 @@ type profile struct {
 	severities  map[string]audit.Severity
 }
 
+// An each names a member that holds a list of findings, and why they are suppressed.
 type each struct{ member, suppressed string }
 
 var (
@@ -38,8 +39,8 @@ var (
 	}
 )
 
-// members are those that hold a field: first our own schema's, then the tools'; the
-// first that is filled counts, of CWEs all. A dot leads into an object.
+// members are the names of fields in JSON: those of Assay's own schema first, then those of
+// tools. The first one with a value counts; of CWEs all count. A dot leads into an object.
 var members = map[field][]string{
 	fID:          {"id", "findingid"},
 	fRule:        {"rule", "ruleid", "testid", "checkid"},
@@ -57,15 +58,16 @@ var members = map[field][]string{
 	fStatus:      {"status", "type"},
 }
 
+// ruleCode matches the ID of a rule.
 var ruleCode = regexp.MustCompile(`^[A-Za-z]{1,8}[-_]?\d{1,6}$`)
 
-// A tree is a JSON object with its names folded.
+// A tree is a JSON object with folded names.
 type tree map[string]gjson.Result
 
 var foldName = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// folded folds the names of an object; what is none has no members. Of two names that
-// fold to one, the first that is filled counts.
+// folded returns an object with folded names; other values have no members. If two names fold
+// to one, the first one with a value counts.
 func folded(v gjson.Result) tree {
 	t := tree{}
 	if !v.IsObject() {
@@ -81,7 +83,7 @@ func folded(v gjson.Result) tree {
 	return t
 }
 
-// at gives what a path leads to.
+// at returns the value at a path.
 func (t tree) at(path string) gjson.Result {
 	name, rest, deep := strings.Cut(path, ".")
 	if !deep {
@@ -90,11 +92,12 @@ func (t tree) at(path string) gjson.Result {
 	return folded(t[name]).at(rest)
 }
 
+// has reports whether all of the names have values.
 func (t tree) has(names string) bool {
 	return !slices.ContainsFunc(strings.Fields(names), func(n string) bool { return t[n].Type == gjson.Null })
 }
 
-// text gives the first of the paths that leads to a text or a number.
+// text returns the text or number at the first path that has one.
 func (t tree) text(paths ...string) string {
 	for _, p := range paths {
 		if s := scalar(t.at(p)); s != "" {
@@ -104,18 +107,17 @@ func (t tree) text(paths ...string) string {
 	return ""
 }
 
-// nested says that one of the members holds a list or an object.
+// nested reports whether one of the members is a list or an object.
 func (t tree) nested(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return t[n].Type == gjson.JSON })
 }
 
-// holdsMore says that one of the members holds a list or an object with something in it.
+// holdsMore reports whether one of the members is a list or an object that is not empty.
 func (t tree) holdsMore(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return t.nested(n) && strings.Trim(t[n].Raw, "[]{} \t\r\n") != "" })
 }
 
-// scalar gives a text, unless it is blank, or the digits of a number: a copy, so that
-// what it was read from can be forgotten.
+// scalar returns a copy of a text that is not blank, or the digits of a number.
 func scalar(v gjson.Result) string {
 	switch {
 	case v.Type == gjson.String && strings.TrimSpace(v.Str) != "":
@@ -126,7 +128,7 @@ func scalar(v gjson.Result) string {
 	return ""
 }
 
-// items gives the elements of a list; what is none has no elements.
+// items returns the elements of a list; other values have none.
 func items(v gjson.Result) iter.Seq[gjson.Result] {
 	return func(yield func(gjson.Result) bool) {
 		if v.IsArray() {
@@ -135,8 +137,8 @@ func items(v gjson.Result) iter.Seq[gjson.Result] {
 	}
 }
 
-// texts gives the texts and numbers in a value: one, or those of a list; of an object,
-// as bandit's {"id": 78}, its ID.
+// texts returns the texts and numbers of a value or of a list. For an object such as bandit's
+// {"id": 78} it returns the ID.
 func texts(v gjson.Result) (out []string) {
 	list := items(v)
 	if !v.IsArray() {
@@ -153,7 +155,7 @@ func texts(v gjson.Result) (out []string) {
 	return out
 }
 
-// whole gives a number that is whole and above 0, or the text of one; else 0.
+// whole returns a whole number above 0, also from a text; else 0.
 func whole(v gjson.Result) int {
 	f, err := strconv.ParseFloat(strings.TrimSpace(scalar(v)), 64)
 	if n := int(f); err == nil && float64(n) == f && n > 0 {
@@ -162,7 +164,7 @@ func whole(v gjson.Result) int {
 	return 0
 }
 
-// number gives the first of the paths that leads to such a number.
+// number returns the whole number at the first path that has one.
 func (t tree) number(paths ...string) int {
 	for _, p := range paths {
 		if n := whole(t.at(p)); n > 0 {
@@ -172,7 +174,7 @@ func (t tree) number(paths ...string) int {
 	return 0
 }
 
-// lines gives the lines of an object as a text: from two members, or as it stands.
+// lines returns the lines of an object as a text.
 func (t tree) lines() string {
 	end := t.number(members[fEnd]...)
 	for last := range items(t["linerange"]) { // bandit's

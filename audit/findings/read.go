@@ -41,35 +41,33 @@ var (
 	ErrNoReport = errors.New("this is no audit report")
 )
 
-// Options say how a report is to be read.
+// Options are the options of [Read].
 type Options struct {
 	// Format is one of the format constants; empty is Auto.
 	Format string
-	// RuleMap gives the CWEs of a tool's rules, for tools that report none. It is
-	// asked only where neither the result nor its rule names a CWE. The rule
-	// "a/b/c" is looked up as a/b/c, then as a/b, then as a.
+	// RuleMap holds the CWEs of a tool's rules. It is used if neither the result nor its rule
+	// names a CWE. The rule "a/b/c" is looked up as a/b/c, then as a/b, then as a.
 	RuleMap map[string][]audit.CWE
 	// MaxFindings is the number of findings above which reading ends with an error
 	// that names it; 0 is [DefaultMaxFindings], less than 0 is no limit.
 	MaxFindings int
-	// AllKinds gives SARIF's results of other kinds than fail too, withdrawn: whoever
-	// makes a key of results wants the places that are none.
+	// AllKinds includes SARIF's results of other kinds than fail, as withdrawn findings. They
+	// are the decoys of a key that is made of results.
 	AllKinds bool
 }
 
-// DefaultMaxFindings is the number of findings above which a report is no
-// auditor's work but an accident or an attack. A finding takes some 600 bytes.
+// DefaultMaxFindings is the default limit of findings. More are an accident or an attack; a
+// finding takes about 600 bytes.
 const DefaultMaxFindings = 100_000
 
-// Read reads one report from r, which name names in positions and errors.
+// Read reads one report from r; name is used in positions and errors.
 //
-// What the reader met and could not use is in the report's Problems, with line
-// numbers. A whole report without findings is no error. The errors are
-// [ErrTruncated] and [ErrNoReport], broken JSON with its line, a report of
-// another format than opt asks for, more findings than opt.MaxFindings, and r's
-// own errors. The report that comes with an error holds what was read until
-// then. Report.CutShort says why the report shows an early end: it breaks off,
-// or its STATS differ from the findings that were read.
+// What could not be used is in the report's Problems, with line numbers. A complete report
+// without findings is no error. Errors are [ErrTruncated], [ErrNoReport], broken JSON with its
+// line, a report of another format than opt.Format, more findings than opt.MaxFindings, and
+// errors of r. The report that is returned with an error holds what was read before.
+// Report.CutShort says why the report seems truncated: it breaks off, or its STATS differ from
+// the number of findings.
 func Read(name string, r io.ReadSeeker, opt Options) (audit.Report, error) {
 	var fs []audit.Finding
 	rep, err := Each(name, r, opt, func(f audit.Finding) error { fs = append(fs, f); return nil })
@@ -77,11 +75,11 @@ func Read(name string, r io.ReadSeeker, opt Options) (audit.Report, error) {
 	return rep, err
 }
 
-// Each reads one report as Read does, and hands its findings to take, one by one: the
-// report that it gives has none. SARIF is read twice, since the tables of a run may
-// stand after the results: no more of it is held than these tables and the largest of
-// the results, however many there are. Of other JSON it is the largest entry; a text is
-// read whole. An error of take ends the reading and is given back.
+// Each reads one report as [Read] does and calls take with each finding; the returned report
+// has no findings. SARIF is read twice, because the tables of a run may follow its results:
+// memory is bounded by these tables and the largest result, however many results there are. For
+// other JSON it is bounded by the largest entry; a text is read whole. An error of take ends
+// the reading and is returned.
 func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) error) (audit.Report, error) {
 	c := &collector{name: name, opt: opt, give: take, count: map[string]int{}}
 	err := c.read(r)
@@ -92,6 +90,7 @@ func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) er
 	return c.rep, err
 }
 
+// read recognizes the format and reads the report.
 func (c *collector) read(r io.ReadSeeker) error {
 	switch c.opt.Format {
 	case "", Auto, SARIF, JSON, Text:
@@ -125,9 +124,8 @@ func (c *collector) read(r io.ReadSeeker) error {
 	return cmp.Or(readResults(decoded(r), c), err)
 }
 
-// A collector takes up what a reader finds, and what it could not use: of each kind of
-// problem the first twenty are held one by one and the rest is counted, so that a
-// broken report of 100 MB does not make a million problems.
+// A collector collects findings and problems. It keeps the first twenty problems of a kind and
+// counts the others, so that a broken report of 100 MB does not yield a million problems.
 type collector struct {
 	name string
 	rep  audit.Report
@@ -141,6 +139,7 @@ type collector struct {
 	taken int
 }
 
+// take passes on a finding, with a number as its ID if it has none.
 func (c *collector) take(f audit.Finding) error {
 	if most := cmp.Or(c.opt.MaxFindings, DefaultMaxFindings); most > 0 && c.taken >= most {
 		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", most)
@@ -153,6 +152,7 @@ func (c *collector) take(f audit.Finding) error {
 	return nil
 }
 
+// cover adds the dimensions of these names to the coverage.
 func (c *collector) cover(names []string) {
 	for _, name := range names {
 		if d, ok := dimensionOf(name); ok && !slices.Contains(c.rep.Coverage, d) {
@@ -161,36 +161,36 @@ func (c *collector) cover(names []string) {
 	}
 }
 
-// A takeError is an error of who takes findings, none of the report: an io.EOF among
-// them does not say that it breaks off.
+// A takeError is an error of the function that takes findings. It is kept apart from errors of
+// the report, such as an io.EOF in the middle of it.
 type takeError struct{ error }
 
+// Unwrap returns the function's error.
 func (e *takeError) Unwrap() error { return e.error }
 
-// number gives findings without an ID their place in the report, "#1" upwards,
-// so that a table can name them.
+// number sets the IDs of findings without one to "#1", "#2" and so on.
 func number(fs []audit.Finding) {
 	for i := range fs {
 		first(&fs[i].ID, numbered(i+1))
 	}
 }
 
+// numbered returns the ID of the n-th finding.
 func numbered(n int) string { return "#" + strconv.Itoa(n) }
 
-// decoded takes a UTF-8 mark away and turns UTF-16 (what a PowerShell
-// redirection writes) into UTF-8.
+// decoded returns r without a byte order mark, with UTF-16 (as PowerShell writes to files)
+// converted to UTF-8.
 func decoded(r io.Reader) *bufio.Reader {
 	utf8 := transform.NewReader(bufio.NewReaderSize(r, 64<<10), unicode.BOMOverride(encoding.Nop.NewDecoder()))
 	return bufio.NewReaderSize(utf8, 64<<10)
 }
 
-// looksJSON tells JSON (which readJSON tells from SARIF) from text by its start. A line
-// like "[INFO] start" is text.
+// looksJSON matches the beginning of JSON. A line like "[INFO] start" is text.
 var looksJSON = regexp.MustCompile(`^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[{\]]|$))`)
 
 const problemsOfAKind = 20
 
-// add notes a problem at a line. Problems with the same format are of a kind.
+// add adds a problem at a line. Problems with the same format are of one kind.
 func (c *collector) add(line int, format string, args ...any) {
 	c.count[format]++
 	if c.count[format] <= problemsOfAKind {
@@ -198,6 +198,7 @@ func (c *collector) add(line int, format string, args ...any) {
 	}
 }
 
+// all returns the problems and, for each kind, the number of further ones.
 func (c *collector) all() []audit.Problem {
 	for _, k := range slices.Sorted(maps.Keys(c.count)) {
 		if more := c.count[k] - problemsOfAKind; more > 0 {
@@ -209,9 +210,10 @@ func (c *collector) all() []audit.Problem {
 	return c.problems
 }
 
-// clip makes what a problem quotes one short line.
+// clip returns a short line for a problem.
 func clip(s string) string { return audit.OneLine(s, 80) }
 
+// mapped returns the CWEs of a rule or of its nearest parent in the rule map.
 func mapped(rules map[string][]audit.CWE, id string) []audit.CWE {
 	for id := range upwards(id) {
 		if c, found := rules[id]; found {
@@ -221,7 +223,7 @@ func mapped(rules map[string][]audit.CWE, id string) []audit.CWE {
 	return nil
 }
 
-// upwards gives a rule's ID and those of its parents: "a/b", then "a".
+// upwards returns a rule's ID and those of its parents: "a/b", then "a".
 func upwards(id string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for id != "" && yield(id) {

@@ -12,8 +12,8 @@ import (
 	"assay/audit"
 )
 
-// A run holds what the results of one element of runs refer to. It may stand before or
-// after them, so that the results are read afterwards.
+// A run holds the tables of one SARIF run that its results refer to. They may follow the
+// results, so results are read in a second pass.
 type run struct {
 	*collector
 	line       int
@@ -24,26 +24,25 @@ type run struct {
 	bases      map[string]string // folders by the IDs of bases
 	root       string            // the project's, without a slash at its end
 	result     result            // the one that is read
-	counts     map[string]int    // what is told once a run, by its text
+	counts     map[string]int    // problems that are reported once a run, by their texts
 }
 
-// A sarifRule is what findings take from a rule.
+// A sarifRule holds the properties of a rule that findings use.
 type sarifRule struct {
 	title, level string
 	rating
 	cwes, prose []audit.CWE
 }
 
-// A rating is what properties say of a severity.
+// A rating is a severity as properties state it.
 type rating struct{ score, word string }
 
-// maxRuns is the number of runs, all of whose tables are held, above which a report is
-// an accident or an attack.
+// maxRuns is the limit of runs, whose tables are all held in memory.
 const maxRuns = 10_000
 
 var errRuns = fmt.Errorf("the report holds more than %d runs: reading ended at this limit", maxRuns)
 
-// tables reads the value of the member "runs" but for its results.
+// tables reads the value of the member "runs" except its results.
 func (j *jsonReader) tables() error {
 	before := len(j.runs)
 	err := j.array(func() error {
@@ -65,6 +64,7 @@ func (j *jsonReader) tables() error {
 	return err
 }
 
+// table reads one member of a run.
 func (r *run) table(s *stream, name string, tables map[string]gjson.Result) (err error) {
 	switch name {
 	case "tool", "taxonomies", "originalUriBaseIds":
@@ -80,15 +80,16 @@ func (r *run) table(s *stream, name string, tables map[string]gjson.Result) (err
 	return s.dec.SkipValue()
 }
 
+// invocation reads one invocation and adds the tool's own errors to the problems.
 func (r *run) invocation(s *stream) error {
 	in, line, err := s.element('"')
 	if in.Get("ruleConfigurationOverrides.0").Exists() {
-		r.add(line, "the run gives rules other levels than their own (ruleConfigurationOverrides): they are not read")
+		r.add(line, "the run overrides the levels of rules (ruleConfigurationOverrides): they are not read")
 	}
 	for _, list := range []string{"toolExecutionNotifications", "toolConfigurationNotifications"} {
 		for n := range items(in.Get(list)) {
 			if n.Get("level").Str == "error" {
-				r.add(line, "the tool tells of an error of its own: %s", clip(scalar(n.Get("message.text"))))
+				r.add(line, "the tool reports an error of its own: %s", clip(scalar(n.Get("message.text"))))
 			}
 		}
 	}
@@ -106,7 +107,7 @@ func (r *run) invocation(s *stream) error {
 	return err
 }
 
-// settle makes of the tables what the results need.
+// settle converts the tables to the form that results need.
 func (r *run) settle(tables map[string]gjson.Result) {
 	tool := tables["tool"]
 	r.nameTool(firstText(tool, "driver.name"), firstText(tool, "driver.version", "driver.semanticVersion"))
@@ -125,12 +126,13 @@ func (r *run) settle(tables map[string]gjson.Result) {
 		}
 	}
 	if !r.looked {
-		r.rep.Failed = "a run has no results array: by the standard its tool did not get to look"
-		r.add(r.line, "the run has no results array: by the standard its tool did not get to look")
+		r.rep.Failed = "a run has no results array: by the standard its tool could not analyse"
+		r.add(r.line, "the run has no results array: by the standard its tool could not analyse")
 	}
 	r.findRoot(tables["originalUriBaseIds"])
 }
 
+// nameTool adds the name and version of a tool to the report.
 func (r *run) nameTool(name, version string) {
 	rep := &r.rep
 	switch {
@@ -143,6 +145,7 @@ func (r *run) nameTool(name, version string) {
 	}
 }
 
+// rule returns what findings use of a rule.
 func (r *run) rule(d gjson.Result) *sarifRule {
 	bag := folded(d.Get("properties"))
 	rule := &sarifRule{title: firstText(d, "shortDescription.text", "name"), level: scalar(d.Get("defaultConfiguration.level")), rating: bag.rating()}
@@ -157,7 +160,7 @@ func (r *run) rule(d gjson.Result) *sarifRule {
 	return rule
 }
 
-// taxon reads a reference to a taxon: an ID that is spelled as a CWE, or a number in a
+// taxon returns the CWE of a reference to a taxon: an ID written as a CWE, or a number in a
 // taxonomy named CWE.
 func (r *run) taxon(t gjson.Result) []audit.CWE {
 	id, name := scalar(t.Get("id")), scalar(t.Get("toolComponent.name"))
@@ -173,7 +176,7 @@ func (r *run) taxon(t gjson.Result) []audit.CWE {
 	return cwesInProse(id)
 }
 
-// at gives what stands at a place of a list, "" where there is nothing.
+// at returns the element of a list at an index, "" if there is none.
 func at(list []string, place gjson.Result) string {
 	if i := place.Int(); place.Type == gjson.Number && i >= 0 && i < int64(len(list)) {
 		return list[i]
@@ -181,7 +184,7 @@ func at(list []string, place gjson.Result) string {
 	return ""
 }
 
-// firstText gives the first of the paths that leads to a text or a number.
+// firstText returns the text or number at the first path that has one.
 func firstText(v gjson.Result, paths ...string) string {
 	for _, p := range paths {
 		if s := scalar(v.Get(p)); s != "" && v.IsObject() {
@@ -191,12 +194,12 @@ func firstText(v gjson.Result, paths ...string) string {
 	return ""
 }
 
-// rootBases are the names, upper case, of a base that is the project's root.
+// rootBases are the names, in upper case, of base URIs that are the project's root.
 var rootBases = words("SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT WORKSPACE REPOROOT")
 
-// findRoot reads the folders of the bases, and finds the project root: that of a base
-// named like one (%SRCROOT%). A single absolute base under another name may be it too,
-// or a folder of sources below it (SpotBugs' are): what lies in it stays absolute.
+// findRoot reads the base URIs and finds the project's root: a base with such a name
+// (%SRCROOT%). A single absolute base with another name may be the root, or a source folder
+// below it (as SpotBugs writes), so paths in it stay absolute.
 func (r *run) findRoot(bases gjson.Result) {
 	var abs []string
 	bases.ForEach(func(id, base gjson.Result) bool {
@@ -207,7 +210,7 @@ func (r *run) findRoot(bases gjson.Result) {
 		}
 		return true
 	})
-	delete(r.bases, "") // nobody refers to a base without a name
+	delete(r.bases, "") // a base without a name is not referred to
 	for _, id := range slices.Sorted(maps.Keys(r.bases)) {
 		if dir := r.bases[id]; isAbs(dir) && rootBases[strings.ToUpper(strings.Trim(id, "%"))] {
 			first(&r.root, strings.TrimSuffix(dir, "/"))
@@ -219,12 +222,13 @@ func (r *run) findRoot(bases gjson.Result) {
 	}
 }
 
+// isAbs reports whether a path is absolute.
 func isAbs(p string) bool {
 	return strings.HasPrefix(p, "/") || len(p) > 2 && drive.MatchString(p) || strings.Contains(p, "://")
 }
 
-// path gives the path of an artifact. What was relative to the root, by whatever base,
-// stays relative; what was absolute stays absolute.
+// path returns the path of an artifact. Paths relative to a base of the root stay relative;
+// absolute ones stay absolute.
 func (r *run) path(a gjson.Result, line int) string {
 	uri, base := firstText(a, "uri"), r.bases[firstText(a, "uriBaseId")]
 	if uri == "" && a.Get("index").Exists() {
@@ -233,7 +237,7 @@ func (r *run) path(a gjson.Result, line int) string {
 	name, good := uriPath(uri)
 	switch {
 	case !good:
-		r.add(line, "the URI %q has broken percent-encoding: taken as it stands", clip(uri))
+		r.add(line, "the URI %q has broken percent-encoding: it is used undecoded", clip(uri))
 	case name == "" || base == "" || isAbs(name):
 		return name
 	case strings.Contains(base, "://"):

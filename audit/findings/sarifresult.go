@@ -14,7 +14,7 @@ import (
 	"assay/audit"
 )
 
-// readResults reads the results of the runs whose tables are known.
+// readResults reads the results of the runs whose tables were read.
 func readResults(r io.Reader, c *collector) error {
 	j, n := newStream(r), -1
 	err := j.object(func(name string) error {
@@ -41,12 +41,13 @@ func readResults(r io.Reader, c *collector) error {
 	return nil
 }
 
+// noProblem are the kinds of results that are no findings.
 var noProblem = words("pass notApplicable informational")
 
-// A result is one of SARIF's, by the names of its members.
+// A result is a SARIF result by the names of its members.
 type result map[string]gjson.Result
 
-// element reads one result, takes it up as a finding, or counts why it is none.
+// element reads one result and passes it on as a finding, or counts why it is none.
 func (r *run) element(s *stream) error {
 	v, line, err := s.element('"')
 	if err != nil {
@@ -69,23 +70,25 @@ func (r *run) element(s *stream) error {
 	case kind == "open":
 		f.Suppressed = "kind open: the tool could not decide"
 	case noProblem[kind]:
-		r.counts["results of kind "+kind+": by the standard they tell of no problem"]++
+		r.counts["results of kind "+kind+": by the standard they are not problems"]++
 		return nil
 	}
 	r.fill(&f, res)
 	if f.RuleID == "" && f.Description == "" && f.File == "" && len(f.Trace) == 0 {
-		r.add(s.line(), "a result is empty or no object: it is no finding")
+		r.add(s.line(), "a result is empty or not an object: it is not a finding")
 		return nil
 	}
 	return r.take(f)
 }
 
+// tellCounts adds a problem for each counted kind.
 func (r *run) tellCounts() {
 	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 		r.add(r.line, "%d %s", r.counts[what], what)
 	}
 }
 
+// fill fills a finding from a result.
 func (r *run) fill(f *audit.Finding, res result) {
 	own := folded(res["properties"])
 	rule := r.ruleOf(f, res)
@@ -110,8 +113,8 @@ func (r *run) fill(f *audit.Finding, res result) {
 	f.Suppressed = cmp.Or(suppressed(res["suppressions"]), f.Suppressed)
 }
 
-// places reads where the finding is. Related locations explain it and are steps of its
-// trace: matching takes only what the tool itself calls a location of the result.
+// places reads where the finding is. Related locations are explanations and become steps of the
+// trace: matching uses the locations of the result alone.
 func (r *run) places(f *audit.Finding, res result) {
 	held := false
 	for l := range items(res["locations"]) {
@@ -133,8 +136,8 @@ func (r *run) places(f *audit.Finding, res result) {
 	}
 }
 
-// trace reads the thread flows of the first code flow, one after the other.
-// Further code flows are other ways to the same finding and are counted.
+// trace returns the thread flows of the first code flow, one after the other. Further code
+// flows, which are other ways to the same finding, are counted.
 func (r *run) trace(f *audit.Finding, flows gjson.Result) (out []audit.Step) {
 	held := false
 	for flow := range items(flows) {
@@ -156,6 +159,7 @@ func (r *run) trace(f *audit.Finding, flows gjson.Result) (out []audit.Step) {
 	return out
 }
 
+// step returns a location as a step.
 func (r *run) step(f *audit.Finding, l gjson.Result) audit.Step {
 	place := l.Get("physicalLocation")
 	g := place.Get("region")
@@ -166,8 +170,8 @@ func (r *run) step(f *audit.Finding, l gjson.Result) audit.Step {
 	return audit.Step{File: r.path(place.Get("artifactLocation"), f.Pos.Line), Lines: lineRange(start, whole(g.Get("endLine"))), Note: plainLinks(scalar(l.Get("message.text")))}
 }
 
-// suppressed sums up suppressions. One that is accepted, or says nothing of its
-// status, suppresses; one under review or rejected does not.
+// suppressed returns why a result is suppressed. A suppression that is accepted or has no
+// status counts; one under review or rejected does not.
 func suppressed(list gjson.Result) (why string) {
 	for s := range items(list) {
 		if status := firstText(s, "status", "state"); status != "underReview" && status != "rejected" {
@@ -177,7 +181,7 @@ func suppressed(list gjson.Result) (why string) {
 	return why
 }
 
-// function gives the name of a function; a type or a module is none.
+// function returns the name of a function; "" for a type or a module.
 func function(logical gjson.Result) string {
 	switch logical.Get("kind").Str {
 	case "", "function", "member", "method", "constructor":
@@ -186,9 +190,8 @@ func function(logical gjson.Result) string {
 	return ""
 }
 
-// ruleOf finds the rule of a result by its ID, or by its place among the driver's where
-// it has none; the parents of a hierarchical ID ("a/b") count as well. Where there is
-// no rule it is empty.
+// ruleOf returns the rule of a result by its ID or the nearest parent of a hierarchical ID
+// ("a/b"), or by its index in the driver. It returns an empty rule if there is none.
 func (r *run) ruleOf(f *audit.Finding, res result) *sarifRule {
 	placed := ""
 	if !res["rule"].Get("toolComponent").Exists() { // else it is a place among an extension's
@@ -204,16 +207,15 @@ func (r *run) ruleOf(f *audit.Finding, res result) *sarifRule {
 		}
 	}
 	if f.RuleID == "" && (res["ruleIndex"].Exists() || res["rule"].Exists()) {
-		r.add(f.Pos.Line, "the result names a rule by its place, and the tool's driver has none there (it has %d rules): expected a ruleId", len(r.driver))
+		r.add(f.Pos.Line, "the result names a rule by an index that the tool's driver (%d rules) does not have: expected a ruleId", len(r.driver))
 	}
 	return &sarifRule{}
 }
 
-// levels are SARIF's levels as severities; without a word on it a result is a
-// warning.
+// levels maps SARIF's levels to severities. A result without a level is a warning.
 var levels = map[string]audit.Severity{"error": audit.High, "": audit.Medium, "warning": audit.Medium, "note": audit.Low, "none": audit.Info}
 
-// severity follows the rule in the package documentation.
+// severity returns the severity by the rule in the package documentation.
 func (r *run) severity(f *audit.Finding, res result, own rating, rule *sarifRule) audit.Severity {
 	for _, score := range []string{own.score, rule.score} {
 		if score == "" {
@@ -225,7 +227,7 @@ func (r *run) severity(f *audit.Finding, res result, own rating, rule *sarifRule
 		if sev, ok := severityOf(score); ok {
 			return sev
 		}
-		r.add(f.Pos.Line, "the security-severity %q is no number from 0 to 10", clip(score))
+		r.add(f.Pos.Line, "the security-severity %q is not a number from 0 to 10", clip(score))
 	}
 	for _, word := range []string{own.word, rule.word} {
 		if sev, ok := severityOf(word); ok || strings.EqualFold(word, "unknown") {
@@ -239,12 +241,12 @@ func (r *run) severity(f *audit.Finding, res result, own rating, rule *sarifRule
 	first(&level, rule.level)
 	sev, ok := levels[level]
 	if !ok {
-		r.add(f.Pos.Line, "the level %q is none of error, warning, note, none", clip(level))
+		r.add(f.Pos.Line, "the level %q is unknown: expected error, warning, note or none", clip(level))
 	}
 	return sev
 }
 
-// rating gives what properties say of a severity: its score, and the word for it.
+// rating returns the severity that properties state.
 func (t tree) rating() rating {
 	word := t.text(members[fSeverity]...)
 	for _, tag := range texts(t["tags"]) {
@@ -255,6 +257,7 @@ func (t tree) rating() rating {
 	return rating{t.text("securityseverity"), word}
 }
 
+// cwes returns the CWEs of properties.
 func (t tree) cwes() (out []audit.CWE) {
 	for _, name := range slices.Sorted(maps.Keys(t)) {
 		read := cwesInField
@@ -272,7 +275,7 @@ func (t tree) cwes() (out []audit.CWE) {
 
 var numberLink = regexp.MustCompile(`\[([^\[\]]*)\]\(\d+\)`)
 
-// plainLinks takes away the links of a message that lead to related locations.
+// plainLinks removes links to related locations from a message.
 func plainLinks(s string) string {
 	if !strings.Contains(s, "](") {
 		return s

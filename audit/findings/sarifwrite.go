@@ -98,11 +98,11 @@ type (
 	}
 )
 
-// WriteSARIF writes findings as a SARIF 2.1.0 log of one run. CWEs are taxa of
-// a taxonomy named CWE; what SARIF has no place for (ID, severity, title,
-// dimension, confidence) is in the result's properties. A finding without a
-// rule takes its first CWE as the rule, or "finding". [Read] gives the findings
-// back but for that rule, and for backslashes in paths, which become slashes.
+// WriteSARIF writes findings as a SARIF 2.1.0 log with one run. CWEs are taxa of a taxonomy
+// named CWE. Properties of the result hold what SARIF lacks: ID, severity, title, dimension,
+// confidence. A finding without a rule gets its first CWE as the rule, or "finding". [Read]
+// returns the same findings, except for that rule and for backslashes in paths, which become
+// slashes.
 func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	fs = slices.Clone(fs)
 	for i := range fs {
@@ -112,13 +112,14 @@ func WriteSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	return writeSARIF(w, tool, version, fs)
 }
 
+// newRun returns an empty run of a tool.
 func newRun(tool, version string) *runOut {
 	run := &runOut{Results: []resultOut{}}
 	run.Tool.Driver = component{Name: cmp.Or(strings.TrimSpace(tool), "unknown"), Version: version}
 	return run
 }
 
-// writeSARIF gives a finding without a rule none.
+// writeSARIF writes findings; those without a rule get none.
 func writeSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	run := newRun(tool, version)
 	rules, taxa := map[string]*int{}, map[audit.CWE]bool{}
@@ -146,6 +147,7 @@ func writeSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 	return run.write(w)
 }
 
+// write writes a log with this run.
 func (run *runOut) write(w io.Writer) error {
 	log := logOut{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []runOut{*run}}
 	if err := json.MarshalWrite(w, log, jsontext.AllowInvalidUTF8(true), json.Deterministic(true), jsontext.WithIndent(" ")); err != nil {
@@ -155,9 +157,10 @@ func (run *runOut) write(w io.Writer) error {
 	return err
 }
 
-// levelOf gives severities as levels; others are a warning.
+// levelOf maps severities to levels; others are warnings.
 var levelOf = map[audit.Severity]string{audit.Critical: "error", audit.High: "error", audit.Low: "note", audit.Info: "note"}
 
+// resultFor returns a finding as a SARIF result.
 func resultFor(f audit.Finding) resultOut {
 	r := resultOut{RuleID: f.RuleID, Level: cmp.Or(levelOf[f.Severity], "warning"), Message: message{Text: cmp.Or(f.Description, f.Title, f.RuleID, "finding")}}
 	if f.File != "" || f.Function != "" || !f.Lines.IsZero() {
@@ -186,6 +189,7 @@ func resultFor(f audit.Finding) resultOut {
 	return r
 }
 
+// locationFor returns a step as a SARIF location.
 func locationFor(s audit.Step) (l location) {
 	if s.File != "" {
 		l.Physical.Artifact.URI = pathURI(s.File)
@@ -197,8 +201,7 @@ func locationFor(s audit.Step) (l location) {
 	return l
 }
 
-// pathURI is the inverse of uriPath: a relative reference, or file:// for an
-// absolute path.
+// pathURI returns a path as a URI.
 func pathURI(p string) string {
 	p = valid(p)
 	onDrive := len(p) > 2 && drive.MatchString(p) && (p[2] == '\\' || p[2] == '/')

@@ -14,7 +14,7 @@ import (
 	"assay/audit"
 )
 
-// ScrubOptions say how a report is made fit for a recording.
+// ScrubOptions are the options of [Scrub].
 type ScrubOptions struct {
 	// Format is that of the report, as in [Options].
 	Format string
@@ -27,29 +27,29 @@ type ScrubOptions struct {
 	Source fs.FS
 }
 
-// Lengths, in bytes, from which a text that also stands in the source is a quotation
-// of it: a whole line, or a part of one that looks like code.
+// Minimum lengths, in bytes, of a quotation of the source: of a whole line, and of a part of one
+// that looks like code.
 const (
 	quotedLine = 20
 	quotedPart = 32
 )
 
-// cutMark stands in the place of a quotation.
+// cutMark replaces a quotation.
 const cutMark = "[source]"
 
-// Scrub copies a report without what a recording must not hold: source text of the
-// target, what names the machine or the person, and what differs from run to run. It is
-// written anew from its findings, a text report as text and any other as SARIF; what a
-// reader passes over (snippets, fixes, times, what an agent says around its report) is
-// not in it. Of the texts of findings what Source holds too is cut: a line of it, or a
-// part of one that looks like code. Paths become relative to the root.
+// Scrub copies a report without source text of the target, names of the machine or the user,
+// and values that differ from run to run, so that it can be committed as a recording. The copy
+// is written from the findings: a text report as text, any other as SARIF. Everything that
+// [Read] ignores is lost (snippets, fixes, times, an agent's text around the report). From the
+// texts of findings it cuts what Source contains too: a whole line, or a part of one that looks
+// like code. Paths become relative to the root.
 //
-// The findings of tools are sorted by place and rule and numbered in this order, and
-// what they say at the steps of a trace goes, which is source text mostly; so does what
-// bandit's B105 to B107 quote, the password. A tool that words its messages otherwise
-// may quote a few words of the target all the same.
+// Findings of tools are sorted by place and rule and numbered in this order. Notes on the steps
+// of a trace are removed, since most of them quote the source; so are the passwords that
+// bandit's B105 to B107 quote. A message that quotes fewer words than the limits above keeps
+// them.
 //
-// It holds the whole report in memory. A report that breaks off is [ErrTruncated].
+// Scrub holds the whole report in memory. It returns [ErrTruncated] for a truncated report.
 func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	if opt.Source == nil {
 		return errors.New("a report quotes the source in its own words and cannot be scrubbed without it: expected ScrubOptions.Source, in which quotations are found")
@@ -77,9 +77,8 @@ func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	return writeSARIF(out, rep.Tool, rep.Version, rep.Findings)
 }
 
-// textsOf makes the paths of a report relative, takes from it what tools say of source
-// text and of their run, and gives the places of its texts, in which each white space
-// is one space.
+// textsOf makes the paths of a report relative, removes what Scrub removes from findings of
+// tools, and returns pointers to the texts, with white space folded.
 func textsOf(rep *audit.Report, root *rootPattern) (texts []*string) {
 	for i := range rep.Findings {
 		f := &rep.Findings[i]
@@ -107,11 +106,12 @@ func textsOf(rep *audit.Report, root *rootPattern) (texts []*string) {
 	return texts
 }
 
-// A rootPattern matches the root as a path and as a file URI, where no longer path
-// ends in it: above with the slash after it, or at the end, and alone within a text.
+// A rootPattern matches a root as a path or file URI, unless it is the end of a longer path:
+// above matches it with a slash or the end of the text after it, alone matches it within a
+// text.
 type rootPattern struct{ above, alone *regexp.Regexp }
 
-// newRootPattern gives the pattern of a root, nil of none.
+// newRootPattern returns the pattern of a root, nil for "".
 func newRootPattern(root string) *rootPattern {
 	if root == "" {
 		return nil
@@ -140,8 +140,8 @@ func (r *rootPattern) remove(t string) string {
 	return t
 }
 
-// cutQuotations cuts out of the texts, in which each white space is one space, what
-// they quote of the source's files.
+// cutQuotations cuts quotations of the source's files out of the texts, whose white space must
+// be folded.
 func cutQuotations(texts []*string, source fs.FS) error {
 	q := quotations{at: map[string][]textPlace{}, quoted: map[string][]bool{}}
 	for _, t := range texts {
@@ -163,18 +163,19 @@ func cutQuotations(texts []*string, source fs.FS) error {
 	return err
 }
 
-// quotations are the places of texts that a source holds too.
+// quotations collects the parts of texts that a source contains too.
 type quotations struct {
 	at     map[string][]textPlace // by the quotedLine bytes that begin there
 	quoted map[string][]bool      // by text and byte
 }
 
+// A textPlace is a place in a text.
 type textPlace struct {
 	text   string
 	offset int
 }
 
-// add takes up a text, once.
+// add indexes a text.
 func (q *quotations) add(text string) {
 	if q.quoted[text] != nil {
 		return
@@ -186,7 +187,7 @@ func (q *quotations) add(text string) {
 	}
 }
 
-// address matches a line that is no source of anybody's: a bare web address.
+// address matches a line that is nothing but a web address, which is no source text.
 var address = regexp.MustCompile(`^https?://\S+$`)
 
 // line marks what the texts quote of a line.
@@ -213,7 +214,7 @@ func (q *quotations) line(line string) {
 	}
 }
 
-// cut gives the text with one mark in the place of each run of quoted bytes.
+// cut returns the text with one mark in place of each run of quoted bytes.
 func cut(text string, quoted []bool) string {
 	if !slices.Contains(quoted, true) {
 		return text

@@ -14,13 +14,14 @@ import (
 	"assay/audit"
 )
 
-// A stream reads JSON member by member, in memory bounded by the largest value
-// that is decoded as a whole: one result, one table of a run.
+// A stream reads JSON member by member. Its memory is bounded by the largest value that is
+// decoded whole: one result, or one table of a run.
 type stream struct {
 	dec   *jsontext.Decoder
 	lines lineReader
 }
 
+// newStream returns a stream of r.
 func newStream(r io.Reader) *stream {
 	s := &stream{lines: lineReader{r: r}}
 	s.dec = jsontext.NewDecoder(&s.lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -28,11 +29,10 @@ func newStream(r io.Reader) *stream {
 	return s
 }
 
-// line gives the line of what was read last. It must not go back.
+// line returns the line of the last read token. Calls must not go backwards.
 func (s *stream) line() int { return s.lines.at(s.dec.InputOffset()) }
 
-// object calls f with each member's name; f must consume the value. What is no
-// object is passed over.
+// object calls f with each member's name; f must consume the value. Other values are skipped.
 func (s *stream) object(f func(name string) error) error {
 	return s.inside('{', func() error {
 		name, err := s.dec.ReadToken()
@@ -43,10 +43,10 @@ func (s *stream) object(f func(name string) error) error {
 	})
 }
 
-// array calls f for each element; f must consume it. What is no array is passed
-// over.
+// array calls f for each element; f must consume it. Other values are skipped.
 func (s *stream) array(f func() error) error { return s.inside('[', f) }
 
+// inside calls f for each member or element of a value that begins with opens.
 func (s *stream) inside(opens jsontext.Kind, f func() error) error {
 	if s.dec.PeekKind() != opens {
 		return s.dec.SkipValue()
@@ -63,13 +63,13 @@ func (s *stream) inside(opens jsontext.Kind, f func() error) error {
 	return err
 }
 
-// value reads a value as a whole.
+// value reads a whole value.
 func (s *stream) value() (gjson.Result, error) {
 	raw, err := s.dec.ReadValue()
 	return gjson.ParseBytes(raw), err
 }
 
-// element reads a value as a whole, and gives the line of the first mark in it.
+// element reads a whole value and returns the line of the first mark in it.
 func (s *stream) element(mark byte) (v gjson.Result, line int, err error) {
 	if v, err = s.value(); err != nil {
 		return v, s.line(), err
@@ -78,7 +78,7 @@ func (s *stream) element(mark byte) (v gjson.Result, line int, err error) {
 	return v, s.lines.at(s.dec.InputOffset() - int64(len(v.Raw)-head)), nil
 }
 
-// fault turns a decoding error into one that says where and what to do.
+// fault returns a decoding error with its position and cause.
 func (s *stream) fault(name string, err error) error {
 	pos := audit.Pos{File: name, Line: s.line()}
 	if taken := (*takeError)(nil); errors.As(err, &taken) {
@@ -96,15 +96,16 @@ func (s *stream) fault(name string, err error) error {
 	return fmt.Errorf("%s: %w", pos, err)
 }
 
-// A lineReader notes where lines end as bytes pass, and forgets them again.
+// A lineReader notes where lines end while they are read.
 type lineReader struct {
 	r    io.Reader
-	done func() int64 // nobody asks for what lies before it
+	done func() int64 // offset before which no line is needed anymore
 	off  int64
-	ends []int64 // of the lines that nobody asked for yet
+	ends []int64 // of lines after the last requested one
 	line int     // how many ended before them
 }
 
+// Read reads from the underlying reader.
 func (l *lineReader) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	l.at(l.done())
@@ -117,7 +118,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at gives the line of a place in what was read. It must not go back.
+// at returns the line of an offset. Calls must not go backwards.
 func (l *lineReader) at(off int64) int {
 	n, _ := slices.BinarySearch(l.ends, off)
 	l.ends, l.line = l.ends[n:], l.line+n

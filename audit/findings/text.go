@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// MaxText is the size in bytes above which a text report is refused. SARIF and
-// JSON are streamed and have no such limit.
+// MaxText is the size limit of a text report in bytes. SARIF and JSON are streamed and have no
+// such limit.
 const MaxText = 8 << 20
 
+// A textReader reads a text report.
 type textReader struct {
 	*collector
 	lines   []string
@@ -22,6 +23,7 @@ type textReader struct {
 	body
 }
 
+// readText reads a text report.
 func readText(r io.Reader, c *collector) error {
 	c.rep.Format = Text
 	data, err := io.ReadAll(io.LimitReader(r, MaxText+1))
@@ -67,9 +69,9 @@ const marks = " \t#>*_=`~" // what may stand around the words of the frame
 
 var sentinel = regexp.MustCompile(`^[\[(<]?SENTINEL\b`)
 
-// frame finds HEADER and SENTINEL and reads the header. It gives their lines, from
-// 0, -1 where there is none. Of several headers the last one counts: what comes
-// before it is a draft, or the auditor thinking aloud.
+// frame finds HEADER and SENTINEL and reads the header. It returns their lines, counted from 0,
+// -1 for missing ones. The last of several headers counts, because an agent may write drafts
+// before it.
 func (t *textReader) frame() (start, end, last int) {
 	start, end, last = -1, -1, -1
 	final := -1 // the last line that is neither blank nor the end of a fence around it all
@@ -78,7 +80,7 @@ func (t *textReader) frame() (start, end, last int) {
 		switch {
 		case words == "HEADER START":
 			if start >= 0 {
-				t.add(i+1, "a second HEADER: what stands before it is not read")
+				t.add(i+1, "a second HEADER: the text before it is ignored")
 			}
 			start, end = i, -1
 		case words == "HEADER END" && start >= 0 && end < 0:
@@ -100,7 +102,7 @@ func (t *textReader) frame() (start, end, last int) {
 		t.add(0, "there is no HEADER: expected a line === HEADER START ===")
 	}
 	if last >= 0 && last != final {
-		t.add(last+1, "the SENTINEL is not the last line: what follows it is not read")
+		t.add(last+1, "the SENTINEL is not the last line: the text after it is ignored")
 	}
 	return start, end, last
 }
@@ -149,7 +151,7 @@ func (t *textReader) header(from, to int) {
 	}
 }
 
-// finish takes up what was read: the rows, then the sections that no row names.
+// finish passes on the findings: the rows, then the sections without a row.
 func (t *textReader) finish() error {
 	for i, f := range append(t.rows, t.sections...) {
 		if len(f.CWEs) == 0 {
@@ -159,12 +161,12 @@ func (t *textReader) finish() error {
 		switch {
 		case len(f.CWEs) > 0:
 		case prose != nil:
-			t.add(f.Pos.Line, "%s names %s in its prose alone, which does not count: expected a CWE field", clip(f.ID), prose[0])
+			t.add(f.Pos.Line, "%s names %s in prose alone, which does not count: expected a CWE field", clip(f.ID), prose[0])
 		case f.File == "":
 			t.add(f.Pos.Line, "%s names neither file nor CWE", clip(f.ID))
 		}
 		if i >= len(t.rows) && f.File == "" && len(f.CWEs) == 0 {
-			continue // told, and no row stands for it: a chapter
+			continue // reported above; without a row it is a chapter
 		}
 		if err := t.take(*f); err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 	"assay/audit"
 )
 
-// A body is what stands between HEADER and SENTINEL: tables, and sections that say
-// more on their rows.
+// A body is the part between HEADER and SENTINEL: tables, and sections with details on their
+// rows.
 type body struct {
 	rows     []*audit.Finding
 	sections []*audit.Finding            // those that no row names
@@ -30,8 +30,7 @@ var (
 	cell        = regexp.MustCompile(`((?:[^|\\]|\\.)*)\|`)
 )
 
-// readBody reads the lines from..to-1. What lies in a fence is evidence and passed
-// over.
+// readBody reads the lines from..to-1. It skips fenced blocks, which hold evidence.
 func (t *textReader) readBody(from, to int) {
 	t.waiting = map[string][]*audit.Finding{}
 	unwrap(t.lines[from:to])
@@ -63,7 +62,7 @@ func (t *textReader) readBody(from, to int) {
 	}
 }
 
-// unwrap takes a fence away that lies around the whole body.
+// unwrap removes a fence around the whole body.
 func unwrap(body []string) {
 	first := slices.IndexFunc(body, func(l string) bool { return strings.TrimSpace(l) != "" })
 	if first < 0 {
@@ -82,7 +81,7 @@ func unwrap(body []string) {
 	}
 }
 
-// cells cuts a row at the pipes that have no backslash.
+// cells splits a row at the pipes without a backslash.
 func cells(row string) (out []string) {
 	for _, m := range cell.FindAllStringSubmatch(row[1:], -1) {
 		out = append(out, strings.TrimSpace(m[1]))
@@ -90,6 +89,7 @@ func cells(row string) (out []string) {
 	return out
 }
 
+// tableLine reads a line of a table.
 func (t *textReader) tableLine(s, next string, line int) {
 	row := cells(s)
 	switch {
@@ -97,22 +97,23 @@ func (t *textReader) tableLine(s, next string, line int) {
 	case rule.MatchString(next) || t.columns == nil:
 		t.columns = columnsOf(row)
 		if !holdsFindings(t.columns) && (slices.Contains(t.columns, fID) || slices.Contains(t.columns, fTitle)) {
-			t.add(line, "the table is passed over: expected the columns ID, Severity, CWE, Dimension, File, Lines, Function, Title, at least File or CWE")
+			t.add(line, "the table is ignored: expected the columns ID, Severity, CWE, Dimension, File, Lines, Function, Title, at least File or CWE")
 		}
 	case !holdsFindings(t.columns):
 	case !strings.HasSuffix(s, "|"):
-		t.add(line, "the row breaks off: it is no finding: expected a | at its end")
+		t.add(line, "the row is incomplete and not a finding: expected a | at its end")
 	default:
 		t.row(row, line)
 	}
 }
 
+// holdsFindings reports whether a table with these columns holds findings.
 func holdsFindings(columns []field) bool {
 	return slices.Contains(columns, fFile) || slices.Contains(columns, fCWE)
 }
 
-// columnsOf maps the columns to fields, each once: the first of a field, but the last
-// of IDs, before which rows may be counted.
+// columnsOf returns the fields of columns, each once: the first column of a field, but the last
+// ID, since rows may be numbered before it.
 func columnsOf(names []string) []field {
 	cols := make([]field, len(names))
 	for i, n := range names {
@@ -126,6 +127,7 @@ func columnsOf(names []string) []field {
 	return cols
 }
 
+// row reads a row as a finding.
 func (t *textReader) row(row []string, line int) {
 	if len(row) > len(t.columns) {
 		t.add(line, "the row has %d cells, its table %d columns: a | inside a cell is written \\|", len(row), len(t.columns))
@@ -140,7 +142,7 @@ func (t *textReader) row(row []string, line int) {
 	}
 	if f.ID == "" && f.File == "" && len(f.CWEs) == 0 {
 		if slices.ContainsFunc(row, func(c string) bool { return filled(c) != "" }) {
-			t.add(line, "the row names neither ID nor file nor CWE: it is no finding")
+			t.add(line, "the row names neither ID nor file nor CWE: it is not a finding")
 		}
 		return
 	}
@@ -148,8 +150,8 @@ func (t *textReader) row(row []string, line int) {
 	t.waiting[f.ID] = append(t.waiting[f.ID], f)
 }
 
-// section opens what stands under a heading: the n-th section of an ID is that of
-// its n-th row. A heading without an ID opens none.
+// section opens the section of a heading: the n-th section of an ID belongs to its n-th row. A
+// heading without an ID opens none.
 func (t *textReader) section(text string, line int) {
 	m := sectionHead.FindStringSubmatch(text)
 	t.open, t.at = nil, fDescription
@@ -166,8 +168,8 @@ func (t *textReader) section(text string, line int) {
 	t.set(t.open, fTitle, m[3], line)
 }
 
-// line reads an item, a step of a list, or a further line of a description. Items
-// under other names, such as Evidence and Fix, are passed over with their lines.
+// line reads an item, a step of a list, or a further line of a description. Other items, such
+// as Evidence and Fix, are skipped with their lines.
 func (t *textReader) line(s string, indented bool, line int) {
 	text := s
 	point := bullet.FindStringSubmatch(s)
@@ -179,7 +181,7 @@ func (t *textReader) line(s string, indented bool, line int) {
 	switch {
 	case t.open == nil:
 		if known || point != nil && cwesInProse(s) != nil {
-			t.add(line, "the line speaks of a finding and belongs to none: expected a row of a table, or a section with a heading like ### [F-01] Title")
+			t.add(line, "the line belongs to no finding: expected a row of a table, or a section with a heading like ### [F-01] Title")
 		}
 	case indented && point != nil && t.at.list():
 		t.set(t.open, t.at, text, line)

@@ -12,7 +12,7 @@ import (
 // SentinelLine is the last line of a text report that WriteText writes.
 const SentinelLine = "=== SENTINEL: AUDIT COMPLETE ==="
 
-// A TextReport is what [WriteText] writes.
+// A TextReport is the content of a text report.
 type TextReport struct {
 	Root     string // the project root
 	Tool     string // may be empty
@@ -22,11 +22,10 @@ type TextReport struct {
 	Findings []audit.Finding
 }
 
-// WriteText writes a text audit report in the grammar of the package
-// documentation: HEADER, a table of the findings, a section for each, SENTINEL.
-// [Read] gives the findings back unchanged, whatever their texts hold; a finding
-// without an ID is numbered. What is no value stays none: a range without a
-// start, a dimension that is none of the ten, a CWE that stands twice.
+// WriteText writes a text audit report in the grammar of the package documentation: HEADER, a
+// table of the findings, a section for each, SENTINEL. [Read] returns the same findings,
+// whatever characters their texts contain; findings without an ID are numbered. Invalid values
+// are dropped: a range without a start, an unknown dimension, a repeated CWE.
 func WriteText(w io.Writer, r TextReport) error {
 	b := bufio.NewWriter(w)
 	fs := append([]audit.Finding(nil), r.Findings...)
@@ -45,6 +44,7 @@ func WriteText(w io.Writer, r TextReport) error {
 	return b.Flush()
 }
 
+// textHeader writes the HEADER.
 func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
 	fmt.Fprintf(b, "=== HEADER START ===\nProject root: %s\n", asValue("", r.Root))
 	if r.Tool != "" {
@@ -71,6 +71,7 @@ func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
 	fmt.Fprint(b, "\n=== HEADER END ===\n\n")
 }
 
+// table writes the table of findings.
 func table(b io.Writer, fs []audit.Finding) {
 	columns := []field{fID, fSeverity, fCWE, fDimension, fFile, fLines, fFunction, fTitle}
 	for _, of := range columns {
@@ -90,7 +91,7 @@ func table(b io.Writer, fs []audit.Finding) {
 	fmt.Fprint(b, "\n## Details\n")
 }
 
-// section writes what the table has no room for.
+// section writes the fields of a finding that are not in the table.
 func section(b io.Writer, f *audit.Finding) {
 	fmt.Fprintf(b, "\n### [%s] %s\n\n", fields[fID].show(f), fields[fTitle].show(f))
 	for _, of := range []field{fFile, fRule, fConfidence, fSuppressed, fDescription, fTrace, fOthers} {
@@ -104,12 +105,14 @@ func section(b io.Writer, f *audit.Finding) {
 	}
 }
 
+// label returns the name of a field as it is written.
 func label(of field) string { return strings.ToUpper(string(of[:1])) + string(of[1:]) }
 
-// flat makes one line of a text: white space becomes one space, the escapes of terminals
-// go, and other control characters are shown.
+// flat returns a text as one line: white space becomes one space, terminal escapes are removed,
+// and other control characters are made visible.
 func flat(s string) string {
 	return audit.OneLine(strings.Join(strings.Fields(ansi.ReplaceAllString(s, "")), " "), 0)
 }
 
+// valid returns s as valid UTF-8.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -11,15 +11,14 @@ import (
 	"assay/audit"
 )
 
-// quote writes a value as a literal in which nothing has a meaning to Markdown,
-// to a table or to a terminal: a Go string literal of printable characters,
-// without |, ` and <.
+// quote returns a Go string literal without characters that Markdown, tables or terminals
+// interpret: |, ` and < are escaped.
 func quote(s string) string {
 	return strings.NewReplacer("|", `\x7c`, "`", `\x60`, "<", `\x3c`).Replace(strconv.Quote(s))
 }
 
-// literal reads the literal at the start of a value, and what follows it. ok is
-// false when there is none.
+// literal reads the Go string literal at the start of a value and returns what follows it. ok
+// is false if there is none.
 func literal(raw string) (v, rest string, ok bool) {
 	if !strings.HasPrefix(raw, `"`) {
 		return "", raw, false
@@ -32,8 +31,8 @@ func literal(raw string) (v, rest string, ok bool) {
 	return v, raw[len(lit):], err == nil
 }
 
-// value reads a field's value: a literal as it stands, else without Markdown's
-// marks. A word that stands for nothing is the empty string.
+// value returns a field's value: a literal unquoted, other texts without Markdown. Placeholders
+// become "".
 func value(of field, raw string) string {
 	raw = strings.TrimSpace(raw)
 	if v, rest, ok := literal(raw); ok && rest == "" {
@@ -51,11 +50,10 @@ func value(of field, raw string) string {
 	return v
 }
 
-// shortID is an ID that stands in brackets as it is.
+// shortID matches an ID that needs no quotes in brackets.
 var shortID = regexp.MustCompile(`^(?:#\d+|[A-Za-z]{0,12}-?\d{1,5})$`)
 
-// asValue writes a value plain where the reader gives the same back, else as a
-// literal.
+// asValue writes a value plainly if value reads it back unchanged, else as a literal.
 func asValue(of field, v string) string {
 	if value(of, v) == v && safe(v) && !strings.HasPrefix(v, `"`) && (of != fID || shortID.MatchString(v)) {
 		return v
@@ -63,8 +61,8 @@ func asValue(of field, v string) string {
 	return quote(v)
 }
 
-// safe says that a value survives the cleaning of a report's lines, and that it
-// ends no cell.
+// safe reports whether a value survives the cleaning of a report's lines and does not end a
+// cell.
 func safe(v string) bool {
 	return !strings.Contains(v, "|") && utf8.ValidString(v) && strings.IndexFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
@@ -75,8 +73,8 @@ var (
 	link        = regexp.MustCompile(`^\[([^\[\]]*)\]\(([^()\s]*)\)$`)
 )
 
-// place reads the value of a File field: a path with its lines. Of a link the
-// target counts: coding agents abbreviate the label. one is false for several.
+// place reads the value of a File field: a path with its lines. For a link it reads the target,
+// because agents abbreviate labels. one is false if there are several places.
 func place(raw string) (s audit.Step, one bool) {
 	raw = strings.TrimSpace(raw)
 	if file, rest, ok := literal(raw); ok {
@@ -91,7 +89,7 @@ func place(raw string) (s audit.Step, one bool) {
 	return s, !innerLine.MatchString(s.File)
 }
 
-// asPlace writes a path with its lines; without a path nothing.
+// asPlace writes a path with its lines; "" without a path.
 func asPlace(s audit.Step) string {
 	if s.File == "" {
 		return ""
@@ -108,8 +106,7 @@ func asPlace(s audit.Step) string {
 	return quote(s.File) + lines
 }
 
-// step reads a step of a trace: a place, and what happens there. Of nothing it is
-// the zero step.
+// step reads a step of a trace: a place and a note. An empty text is the zero step.
 func step(raw string) audit.Step {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {
@@ -133,6 +130,7 @@ func step(raw string) audit.Step {
 	return s
 }
 
+// asStep writes a step such that step reads it back.
 func asStep(s audit.Step) string {
 	try := strings.TrimSpace(cmp.Or(asPlace(s), quote("")) + " " + s.Note)
 	if safe(s.Note) && step(try) == s {
@@ -148,11 +146,10 @@ func asStep(s audit.Step) string {
 	return out
 }
 
-// markup is one of Markdown's: a code span, bold, or a backslash before a mark.
+// markup matches Markdown's code spans, bold text, and escapes.
 var markup = regexp.MustCompile("`[^`]*`?|\\*\\*|\\\\[|`*\\[\\]<>#\\\\]")
 
-// plain takes Markdown's marks off a value. Within a code span a backslash is one, but
-// before the | of a cell.
+// plain removes Markdown's markup from a value. Within a code span only \| is an escape.
 func plain(s string) string {
 	s = markup.ReplaceAllStringFunc(s, func(m string) string {
 		switch m[0] {

@@ -11,7 +11,7 @@ import (
 	"assay/audit"
 )
 
-// spelled turns "a|b" under a meaning into the meanings of a and of b.
+// spelled inverts a table of "a|b" by meaning into the meaning of each word.
 func spelled[K comparable](words map[K]string) map[string]K {
 	m := map[string]K{}
 	for k, list := range words {
@@ -22,7 +22,7 @@ func spelled[K comparable](words map[K]string) map[string]K {
 	return m
 }
 
-// words gives the words of a text as a set.
+// words returns the words of a text as a set.
 func words(s string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(s) {
@@ -31,8 +31,8 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// severities maps the words that tools and models use, lower case, to ours.
-// SARIF's levels are not here: see levels.
+// severities maps the words of tools and models, in lower case, to severities. SARIF's levels
+// are in [levels].
 var severities = spelled(map[audit.Severity]string{
 	audit.Critical: "critical|blocker|severe|fatal",
 	audit.High:     "high|error|major|important",
@@ -43,8 +43,8 @@ var severities = spelled(map[audit.Severity]string{
 
 var score = regexp.MustCompile(`(?:^|[^\d.])(10(?:\.0)?|\d\.\d)(?:$|[^\d.])`)
 
-// severityOf reads a tool's or a model's severity: the first known word, else a
-// CVSS score by the bands of [severityOfScore]. ok is false when it holds neither.
+// severityOf reads the severity of a tool or a model: the first known word, else a CVSS score
+// by [severityOfScore]. ok is false if there is neither.
 func severityOf(s string) (sev audit.Severity, ok bool) {
 	s = strings.ToLower(s)
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -59,8 +59,8 @@ func severityOf(s string) (sev audit.Severity, ok bool) {
 	return audit.SeverityUnknown, false
 }
 
-// severityOfScore gives the qualitative rating of CVSS v3.1, section 5: 9.0 to
-// 10.0 critical, from 7.0 high, from 4.0 medium, above 0 low, 0 info.
+// severityOfScore returns the qualitative rating of CVSS v3.1, section 5: 9.0 to 10.0 critical,
+// from 7.0 high, from 4.0 medium, above 0 low, 0 info.
 func severityOfScore(f float64) audit.Severity {
 	switch {
 	case f >= 9:
@@ -75,9 +75,8 @@ func severityOfScore(f float64) audit.Severity {
 	return audit.Info
 }
 
-// cwePattern is the one pattern by which a CWE is read out of prose: "CWE",
-// up to two of hyphen, dash, underscore, space, colon or #, and the number; or
-// the address of its page at MITRE.
+// cwePattern matches a CWE in prose: "CWE", up to two of hyphen, dash, underscore, space, colon
+// or #, and the number; or the address of its page at MITRE.
 var cwePattern = regexp.MustCompile(`(?i)(?:\bcwe[-‐‑‒–—_ :#]{0,2}|cwe\.mitre\.org/data/definitions/)0*([1-9]\d{0,4})(?:\D|$)`)
 
 // cweMore continues a list whose later members leave the word out:
@@ -85,11 +84,10 @@ var cwePattern = regexp.MustCompile(`(?i)(?:\bcwe[-‐‑‒–—_ :#]{0,2}|cwe
 var cweMore = regexp.MustCompile(`^\s*(?:,|/|&|and)\s*0*([1-9]\d{0,4})\b`)
 var bareNumber = regexp.MustCompile(`\b0*([1-9]\d{0,4})\b`)
 
-// cwesInProse gives the CWEs that a text names, each once, in order.
+// cwesInProse returns the CWEs that a text names, each once, in order.
 func cwesInProse(s string) []audit.CWE { return cwesIn(s, nil) }
 
-// cwesInField gives the CWEs of a field that is known to hold CWEs, where bare
-// numbers count as well.
+// cwesInField returns the CWEs of a field for CWEs, where bare numbers count too.
 func cwesInField(s string) (out []audit.CWE) {
 	if namesCWE(s) {
 		return cwesIn(s, cweMore)
@@ -100,10 +98,10 @@ func cwesInField(s string) (out []audit.CWE) {
 	return out
 }
 
-// namesCWE spares the pattern the texts that cannot match.
+// namesCWE reports whether cwePattern can match; it is much faster than the pattern.
 func namesCWE(s string) bool { return strings.Contains(strings.ToLower(s), "cwe") }
 
-// cwesIn gives the CWEs that a text names, and those that follow them by the pattern more.
+// cwesIn returns the CWEs of a text, and those that follow them according to the pattern more.
 func cwesIn(s string, more *regexp.Regexp) (out []audit.CWE) {
 	if !namesCWE(s) {
 		return nil
@@ -123,12 +121,13 @@ func cwesIn(s string, more *regexp.Regexp) (out []audit.CWE) {
 	}
 }
 
+// addCWE appends the CWE of this number.
 func addCWE(list []audit.CWE, digits string) []audit.CWE {
 	n, _ := strconv.Atoi(digits)
 	return addCWEs(list, audit.CWE(n))
 }
 
-// addCWEs appends those that the list does not hold yet.
+// addCWEs appends the CWEs that the list does not have.
 func addCWEs(list []audit.CWE, more ...audit.CWE) []audit.CWE {
 	for _, c := range more {
 		if !slices.Contains(list, c) {
@@ -138,7 +137,7 @@ func addCWEs(list []audit.CWE, more ...audit.CWE) []audit.CWE {
 	return list
 }
 
-// dimensions spells the ten as models do, folded.
+// dimensions maps folded names and synonyms to dimensions.
 var dimensions = spelled(map[audit.Dimension]string{
 	audit.Injection:       "injection",
 	audit.Auth:            "auth|authentication|authorization|authn|authz|accesscontrol",
@@ -154,8 +153,8 @@ var dimensions = spelled(map[audit.Dimension]string{
 
 var dimensionNumber = regexp.MustCompile(`^(?i)(?:d?\d{1,2})\s*[-–—:.)]?\s*`)
 
-// dimensionOf reads a dimension: one of the ten names or a usual synonym; a
-// leading number ("D1", "3.") is passed over.
+// dimensionOf reads a dimension: one of the ten names or a usual synonym, ignoring a number
+// before it ("D1", "3.").
 func dimensionOf(s string) (audit.Dimension, bool) {
 	s = strings.Trim(s, "*_`[]() \t")
 	if s == "" || len(s) > 60 {
@@ -171,8 +170,9 @@ var (
 	callTail = regexp.MustCompile(`[\s,]*\(.*$`)
 )
 
-// functionName takes "com.x.UserService.login(String)" and "(*Service).login" down to
-// "login". Several names stay as they are.
+// functionName returns the last part of a qualified name: "login" for
+// "com.x.UserService.login(String)" and for "(*Service).login". A list of names is returned
+// unchanged.
 func functionName(s string) string {
 	s = funcHead.ReplaceAllString(strings.Trim(strings.TrimSpace(s), "`*\"'"), "")
 	if strings.ContainsAny(s, ",; \t") && !strings.Contains(s, "(") {
@@ -187,7 +187,7 @@ func functionName(s string) string {
 	return filled(strings.TrimSpace(s))
 }
 
-// filled turns what models write into an empty cell into the empty string.
+// filled returns "" for the usual placeholders of an empty cell, and other texts unchanged.
 func filled(s string) string {
 	switch strings.ToLower(strings.Trim(s, " `*")) {
 	case "", "-", "--", "—", "–", "n/a", "none", "null", "nil", "unknown", "?":
@@ -196,7 +196,7 @@ func filled(s string) string {
 	return s
 }
 
-// withdrawal gives why a finding is withdrawn; a word that denies it is none.
+// withdrawal returns why a finding is withdrawn: the text, unless it is "no" or "false".
 func withdrawal(s string) string {
 	switch strings.ToLower(s) {
 	case "no", "false":
@@ -205,8 +205,8 @@ func withdrawal(s string) string {
 	return s
 }
 
-// confidences gives the words that tools use a number. The three steps are
-// ours: no tool defines them.
+// confidences maps the words of tools to numbers. The numbers are ours, since no tool defines
+// them.
 var confidences = map[string]float64{"certain": 1, "confirmed": 1, "very-high": 0.95, "high": 0.9, "firm": 0.9, "medium": 0.6, "moderate": 0.6,
 	"probable": 0.6, "low": 0.3, "tentative": 0.3, "possible": 0.3}
 
