@@ -7,6 +7,10 @@ const (
 	bad  = "bad"
 	no   = "malformed"
 	not  = "refused"
+
+	// rarely is before the verdict of a form that is rare: the reply may be malformed, and never
+	// gives the other verdict.
+	rarely = "malformed or "
 )
 
 // shapes are replies as models give them, each built after a behaviour that is
@@ -54,7 +58,7 @@ var shapes = []struct {
 	{"think never ends, two verdicts", "as above; other objects stand between them", "<think>{\"verdict\":\"good\"} {\"a\":1} {\"verdict\":\"bad\"}", no, nil, nil},
 	{"think never ends", "mistral.rs documentation, module think_tags: an unclosed one is reasoning", "<think>\nFirst, {\"verdict\":\"good\"} may be", no, nil, nil},
 	{"think and nothing", "https://github.com/vllm-project/vllm/issues/45736", "<think>bad</think>", no, nil, nil},
-	{"thinking tag", "Anthropic docs, let Claude think: <thinking> and <answer>", "<thinking>maybe good</thinking><answer>bad</answer>", bad, nil, nil},
+	{"thinking tag", "Anthropic docs, let Claude think: <thinking> and <answer>", "<thinking>maybe good</thinking><answer>bad</answer>", rarely + bad, nil, nil},
 	{"reflection", "Reflection 70B model card: <reflection>", "<reflection>{\"verdict\":\"good\"}</reflection>{\"verdict\":\"bad\"}", bad, nil, nil},
 	{"magistral", "Mistral, Magistral model card: [THINK]", "[THINK]good, or?[/THINK]{\"verdict\":\"bad\"}", bad, nil, nil},
 	{"cohere", "Cohere, Command A Reasoning: START_THINKING", "<|START_THINKING|>good?<|END_THINKING|>{\"verdict\":\"bad\"}", bad, nil, nil},
@@ -70,7 +74,7 @@ var shapes = []struct {
 	{"magistral, a template that opens the reasoning", "as above", "good, or?[/THINK]{\"verdict\":\"bad\"}", bad, nil, nil},
 	{"a mark in the code that it quotes", "ours: the code under review writes XML", `{"explanation":"</reason> is written unescaped","verdict":"bad"}`, bad, nil, nil},
 	{"a mark in the code that it quotes, fenced", "ours: as above", "```json\n{\"explanation\":\"<thinking> </reason>\",\"verdict\":\"bad\"}\n```", bad, nil, nil},
-	{"a mark that it quotes, after reasoning", "ours: as above", "<think>{x}</think>{\"explanation\":\"<reason>a</reason> </reason>\",\"verdict\":\"bad\"}", bad, nil, nil},
+	{"a mark that it quotes, after reasoning", "ours: as above", "<think>{x}</think>{\"explanation\":\"<reason>a</reason> </reason>\",\"verdict\":\"bad\"}", rarely + bad, nil, nil},
 
 	// Broken syntax.
 	{"single quotes", "https://github.com/waybarrios/vllm-mlx/issues/63", `{'verdict': 'bad', 'explanation': 'x'}`, bad, nil, nil},
@@ -86,7 +90,7 @@ var shapes = []struct {
 	{"invalid escape", "RFC 8259, section 7: \\d is no escape", `{"verdict":"bad","explanation":"matches \d+ and C:\temp"}`, bad, nil, nil},
 	{"quoted code with braces", "ours: code quoted in an answer", `{"verdict":"bad","explanation":"the text ${id} is pasted; see {x}"}`, bad, nil, nil},
 	{"escaped quotes", "RFC 8259, section 7", `{"verdict":"good","explanation":"says \"bad\" {"}`, good, nil, nil},
-	{"JSON of JSON", "https://github.com/FoundationAgents/OpenManus/pull/989", `"{\"verdict\":\"bad\"}"`, bad, nil, nil},
+	{"JSON of JSON", "https://github.com/FoundationAgents/OpenManus/pull/989", `"{\"verdict\":\"bad\"}"`, rarely + bad, nil, nil},
 
 	{"ellipsis", "jsonrepair README: ellipsis in arrays", `{"verdict":"bad","violated_requirements":[2, 5, ...]}`, bad, []int{2, 5}, nil},
 	{"function call", "https://github.com/josdejong/jsonrepair#readme", `callback({"verdict":"bad"});`, bad, nil, nil},
@@ -98,13 +102,13 @@ var shapes = []struct {
 	{"quotes within quotes", "https://github.com/josdejong/jsonrepair#readme", `{"explanation":"the column "owner" is open","verdict":"bad"}`, bad, nil, nil},
 
 	{"single quotes and an escaped apostrophe", "https://github.com/langchain-ai/langchain/issues/26655", `{'explanation': 'it\'s open', 'verdict': 'bad'}`, bad, nil, nil},
-	{"JSON of JSON of JSON", "https://github.com/sgl-project/sglang/pull/7863", `"\"{\\\"verdict\\\":\\\"bad\\\"}\""`, bad, nil, nil},
+	{"JSON of JSON of JSON", "https://github.com/sgl-project/sglang/pull/7863", `"\"{\\\"verdict\\\":\\\"bad\\\"}\""`, rarely + bad, nil, nil},
 	{"JSON as a text within JSON", "https://github.com/juspay/neurolink/pull/1095", `{"answer_json":"{\"verdict\":\"bad\",\"violates\":[2]}"}`, no, nil, nil},
 	{"JSON as a text, and a tag", "https://github.com/stanfordnlp/dspy/issues/8539", `{"json": "{\n \"explanation\": \"x\",\n \"verdict\": \"bad\"\n}\n</invoke>"}`, no, nil, nil},
 	{"two quotes at a beginning", "https://github.com/EasyJailbreak/EasyJailbreak/issues/27", `{"verdict":"bad","explanation":""The query is open."}`, no, nil, nil},
 
 	// Several objects.
-	{"draft, then answer", "https://github.com/mangiucugna/json_repair/issues/103", "{\"verdict\":\"good\"}\nWait, the tenant is missing.\n{\"verdict\":\"bad\"}", bad, nil, nil},
+	{"draft, then answer", "https://github.com/mangiucugna/json_repair/issues/103", "{\"verdict\":\"good\"}\nWait, the tenant is missing.\n{\"verdict\":\"bad\"}", rarely + bad, nil, nil},
 	{"array of one", "https://github.com/caura-ai/caura/pull/1320", `[{"verdict":"bad"}]`, bad, nil, nil},
 	{"the last does not fit", "ours: answers followed by metadata", "{\"verdict\":\"bad\"}\n{\"tokens\": 12}", bad, nil, nil},
 	{"schema echoed first", "ours: small models repeat the schema", "{\"verdict\": \"good\" or \"bad\"}\n{\"verdict\":\"bad\"}", bad, nil, nil},
@@ -171,7 +175,7 @@ var shapes = []struct {
 	{"verdict line", "https://github.com/UKGovernmentBEIS/inspect_evals/pull/2396", "**Verdict:** BAD\n\nThe tenant is missing (CWE-639).", bad, nil, []audit.CWE{639}},
 	{"verdict heading", "ours: Markdown answers", "## Verdict: good\nFine.", good, nil, nil},
 	{"YAML", "https://github.com/evalops/diffscope/issues/28", "verdict: bad\nexplanation: no tenant\n", bad, nil, nil},
-	{"element", "Anthropic docs, use XML tags", "<verdict>bad</verdict><explanation>x</explanation>", bad, nil, nil},
+	{"element", "Anthropic docs, use XML tags", "<verdict>bad</verdict><explanation>x</explanation>", rarely + bad, nil, nil},
 	{"two lines that disagree", "https://github.com/NVIDIA-NeMo/Guardrails/pull/2370", "Verdict: good\n\nOn reflection...\n\nVerdict: bad", no, nil, nil},
 	{"prose", "https://github.com/mikesvoboda/nemotron-v3-home-security-intelligence/issues/498", "The query is vulnerable to injection.", no, nil, nil},
 	{"line that hedges", "https://github.com/KeyValueSoftwareSystems/agent-opfor/pull/84", "Verdict: probably bad", no, nil, nil},

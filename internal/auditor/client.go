@@ -297,11 +297,6 @@ func (c *client) read(choice *choice) audit.Review {
 	case choice.FinishReason == "length": // whatever is there may be followed by its opposite
 		return audit.Review{Status: audit.Malformed, Detail: "truncated: the model reached its limit of tokens (finish_reason length)", Raw: text}
 	}
-	if thought := c.redact(m.Thought); strings.TrimSpace(text) == "" && thought != "" { // an object that never left it
-		if r := ReadReply("<think>" + thought); r.Status == audit.Answered {
-			return r
-		}
-	}
 	return ReadReply(text)
 }
 

@@ -139,8 +139,8 @@ var replies = []struct {
 	{"prose before, with braces", bad, text("The fragment uses ${sort} and {name} in SQL.\n" + asked)},
 	{"prose after", bad, text(asked + "\n\nIn summary, the code is good practice otherwise.")},
 	{"two objects, the same", bad, text(asked + "\n" + asked)},
-	{"draft good, then final bad", bad, text("First thought:\n" + fine + "\nOn reflection:\n" + asked)},
-	{"draft bad, then final good", good, text("Draft:\n" + asked + "\nWait, the join ties the row. Final answer:\n" + fine)},
+	{"draft good, then final bad", rarely + bad, text("First thought:\n" + fine + "\nOn reflection:\n" + asked)},
+	{"draft bad, then final good", rarely + good, text("Draft:\n" + asked + "\nWait, the join ties the row. Final answer:\n" + fine)},
 	{"two verdicts, no word between them", no, text(fine + "\n" + asked)},
 	{"the answer, then a quoted one", no, text(asked + "\n\nThe test in the fragment expects:\n\n```json\n" + fine + "\n```")},
 	{"the answer, then a line that says otherwise", no, text(asked + "\n\n**Verdict:** good")},
@@ -174,14 +174,14 @@ var replies = []struct {
 	{"a weakness with its name", bad, text(with(`"CWE-639"`, `"CWE-639: Authorization Bypass Through User-Controlled Key"`))},
 	{"weaknesses in one text", bad, text(with(`["CWE-639"]`, `"CWE-639, CWE-863"`))},
 	{"an object in the reasoning", bad, text("<think>If it were fine I would say " + fine + " but it is not.</think>\n" + asked)},
-	{"reasoning not closed, then the object", bad, text("<think>Let me look. The tenant is missing.\n\n" + asked)},
+	{"reasoning not closed, then the object", rarely + bad, text("<think>Let me look. The tenant is missing.\n\n" + asked)},
 	{"reasoning not closed, two objects", no, text("<think>It may be " + fine + " or it is\n" + asked)},
 	{"reasoning not closed, the object amid it", no, text("<think>I could say " + fine + " but the tenant is missing.")},
 	{"reasoning alone, cut", no, served{content: `<think>Let me look at requirement 1. The verdict would be "bad" if`, finish: "length"}},
 	{"reasoning without a beginning", bad, text("maybe " + fine + "\n</think>\n" + asked)},
 	{"reasoning beside", bad, field(asked, "reasoning_content", `I first thought "verdict": "good".`, "")},
-	{"the object in the reasoning alone", bad, field("", "reasoning_content", asked, "")},
-	{"the object in OpenRouter's reasoning alone", bad, field("", "reasoning", "I look.\n"+asked, "")},
+	{"the object in the reasoning alone", rarely + bad, field("", "reasoning_content", asked, "")},
+	{"the object in OpenRouter's reasoning alone", rarely + bad, field("", "reasoning", "I look.\n"+asked, "")},
 	{"reasoning alone, no object", no, field("", "reasoning_content", "The fragment is bad.", "")},
 	{"cut in the explanation", no, served{content: `{"explanation": "The statement joins purchase_orders without a condition on org_id and so`, finish: "length"}},
 	{"cut after the verdict", no, served{content: `{"explanation": "x", "verdict": "bad", "violated_req`, finish: "length"}},
@@ -199,15 +199,15 @@ var replies = []struct {
 	{"YAML, good, and violates", no, text("verdict: good\nviolated_requirements: [1]\n")},
 	{"Markdown", bad, text("**Explanation:** the root is not held.\n\n**Verdict:** bad\n\n**Violated requirements:** 1\n\n**CWEs:** CWE-639")},
 	{"Markdown headings", bad, text("## Verdict\n\nbad\n\n## Violated requirements\n\n- 1: tenants (CWE-639)\n")},
-	{"a sentence", bad, text("The verdict is bad: requirement 1 is violated (CWE-639).")},
-	{"the fragment is bad", bad, text("The fragment is bad. It violates requirement 1 (CWE-639).")},
-	{"the fragment is not good", bad, text("The fragment is not good; requirement 1 is violated, CWE-639.")},
+	{"a sentence", rarely + bad, text("The verdict is bad: requirement 1 is violated (CWE-639).")},
+	{"the fragment is bad", rarely + bad, text("The fragment is bad. It violates requirement 1 (CWE-639).")},
+	{"the fragment is not good", rarely + bad, text("The fragment is not good; requirement 1 is violated, CWE-639.")},
 	{"if the fragment is good", no, text("If the fragment is good, the tenant is held elsewhere.")},
 	{"both words", no, text("A good developer would see that this is bad in places and good in others.")},
 	{"a sentence within another", no, text("It says that the fragment is good.")},
 	{"a sentence that hedges", no, text("The fragment is good if the tenant is held elsewhere.")},
 	{"two sentences that contradict", no, text("The fragment is good. Then again, the fragment is bad.")},
-	{"cannot find anything bad", good, text("I cannot find anything bad here; the fragment is good.")},
+	{"cannot find anything bad", rarely + good, text("I cannot find anything bad here; the fragment is good.")},
 	{"cannot see, no verdict", no, text(`{"explanation":"I cannot see where the tenant is held."}`)},
 	{"refusal words in the explanation", bad, text(with("Requirement 1 is violated.", "I can't help but notice that requirement 1 is violated."))},
 	{"refusal words beside the verdict", bad, text("I'm sorry, but I can't help with exploits. My review:\n" + asked)},
@@ -223,7 +223,7 @@ var replies = []struct {
 	{"empty", no, text("")},
 	{"null", no, text(nil)},
 	{"white space", no, text("   \n")},
-	{"JSON in JSON", bad, text(encoded(asked))},
+	{"JSON in JSON", rarely + bad, text(encoded(asked))},
 	{"an element", bad, text("<answer>" + asked + "</answer>")},
 	{"Chinese prose", bad, text("以下是我的评审：\n" + asked)},
 	{"schlecht", no, text(with(`"bad"`, `"schlecht"`))},
@@ -283,6 +283,12 @@ var replies = []struct {
 	{"no stream_options", bad, turnsDown("stream_options", "stream_options: Extra inputs are not permitted")},
 }
 
+// means reports whether a verdict or status is the one that is wanted.
+func means(want, got string) bool {
+	verdict, rare := strings.CutPrefix(want, rarely)
+	return got == verdict || rare && got == no
+}
+
 // TestReplies asks a server for each, over HTTP, as a run does.
 func TestReplies(t *testing.T) {
 	require.GreaterOrEqual(t, len(replies), 103)
@@ -319,8 +325,8 @@ func TestReplies(t *testing.T) {
 			} else {
 				require.NotEmpty(t, r.Detail)
 			}
-			require.Equal(t, tt.want, got, fmt.Sprintf("%s\n%s", r.Detail, r.Raw))
-			unread := []string{"bad without requirements", "a requirement that is none", "a sentence", "the fragment is bad", "the fragment is not good"}
+			require.True(t, means(tt.want, got), fmt.Sprintf("want %s, got %s: ", tt.want, got)+fmt.Sprintf("%s\n%s", r.Detail, r.Raw))
+			unread := []string{"bad without requirements", "a requirement that is none"}
 			if got == bad && strings.Contains(r.Raw, "639") && !slices.Contains(unread, tt.name) {
 				require.Contains(t, r.Violates, 1)
 				require.Contains(t, r.CWEs, audit.CWE(639))
