@@ -46,7 +46,7 @@ type cli struct {
 	Lint     lintCmd            `cmd:"" help:"Check cases, projects and the other fixtures, and print every error."`
 	Fixes    fixesCmd           `cmd:"" help:"Make a benchmark of your own security fixes."`
 	Plant    plantCmd           `cmd:"" help:"Write a draw of a planted project: its source, and its key beside it."`
-	Doctor   doctorCmd          `cmd:"" help:"Check what an auditor would miss on this machine: programs, key, files, network, sandbox."`
+	Doctor   doctorCmd          `cmd:"" help:"Run an auditor for some seconds, and report what it misses here and what go test would refuse."`
 }
 
 // stdout and stderr escape text that a CI runner would take for a workflow command.

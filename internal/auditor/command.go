@@ -36,7 +36,8 @@ func Command(entry audit.AuditorEntry) audit.Auditor { return &command{program{e
 // which a relative output file is looked for; $ASSAY_FORMAT is a file that tells a
 // model how to write the text report. An agent that wraps its report in
 // JSON of its own is unwrapped, and what it says that it consumed is kept.
-// $ASSAY_MAX_USD is what the run may cost, where somebody says. Of a change to review
+// $ASSAY_MAX_USD is what the run may cost, where that is known; $ASSAY_USAGE is a file to
+// which an agent writes what it consumed, a line of JSON a request. Of a change to review
 // $ASSAY_BASE, $ASSAY_HEAD and $ASSAY_DIFF say which it is; $ASSAY_SCOPE names folders.
 func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
 	if err := needs(c.entry); err != nil {
@@ -46,7 +47,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if task.Base != "" {
 		more[changeFile] = task.Diff
 	}
-	files, err := homeFiles(&entry, more)
+	content, err := homeFiles(&entry, more)
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
@@ -54,7 +55,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
-	home, err := box.NewHome(files)
+	home, err := content.home(nil)
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
@@ -139,6 +140,9 @@ func (c *command) read(run *audit.AuditRun, e *ran) {
 	case e.Crossed == "": // else what it wrote until then is kept, and says nothing
 		var early string
 		run.Report, run.Invalid, early = readRun(&c.entry, e.text, &e.said, c.unmeasured(&e.said))
+		if e.usageWrong != "" {
+			run.Report.Problems = append(run.Report.Problems, audit.Problem{Pos: c.entry.Pos, What: e.usageWrong})
+		}
 		if !e.TimedOut && e.Cut == 0 {
 			run.EndedEarly = early
 		}
@@ -264,6 +268,7 @@ func (c *command) worthRetry(run *audit.AuditRun, e *ran) {
 // Version asks the program of a section for its version, as it is asked after an
 // audit; "unknown" where it cannot be had.
 func Version(ctx context.Context, entry audit.AuditorEntry) string {
+	entry = placed(entry)
 	confined, _, err := box.New(&entry, "")
 	if err != nil {
 		return "unknown"

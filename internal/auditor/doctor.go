@@ -50,6 +50,7 @@ func (d Directory) Examine(ctx context.Context, name string) []Check {
 }
 
 func examineCommand(ctx context.Context, entry audit.AuditorEntry) []Check {
+	entry = placed(entry)
 	p := &program{entry: entry}
 	checks := []Check{checked("needs", needs(entry), cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs"))}
 	confined, exposed, err := box.New(&entry, "")

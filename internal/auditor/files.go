@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -139,20 +140,62 @@ func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) 
 	return parts, nil
 }
 
-// homeFiles returns the files of a run's home: those of the section below filesDir, and
-// more. Files below the folder of a variable are read where they are.
-func homeFiles(entry *audit.AuditorEntry, more map[string]string) (map[string]string, error) {
+// A homeContent is what a run finds in its home.
+type homeContent struct {
+	files map[string]string // names to contents
+	links map[string]string // names to paths of this machine
+}
+
+// homeFiles returns the content of a run's home: more, and below filesDir the files of the
+// section. Files below the folder of a variable are read where they are. What the row Reads
+// names below the root is read there too, and linked below filesDir.
+func homeFiles(entry *audit.AuditorEntry, more map[string]string) (h homeContent, err error) {
 	files, err := Files(*entry)
 	if err != nil {
-		return nil, err
+		return h, err
 	}
-	all := maps.Clone(more)
+	h = homeContent{maps.Clone(more), map[string]string{}}
+	for _, name := range entry.Reads {
+		if belowRoot(name) {
+			h.links[path.Join(filesDir, name)] = filepath.Join(entry.Root, name)
+		}
+	}
+	*entry = placed(*entry)
 	for name, content := range files {
 		if strings.HasPrefix(name, "$") {
-			entry.Reads = append(slices.Clip(entry.Reads), name)
+			entry.Reads = append(entry.Reads, name)
 			continue
 		}
-		all[path.Join(filesDir, name)] = string(content)
+		h.files[path.Join(filesDir, name)] = string(content)
 	}
-	return all, nil
+	return h, nil
+}
+
+// home makes a home with this content, and with more files.
+func (h homeContent) home(more map[string]string) (*box.Home, error) {
+	files := maps.Clone(h.files)
+	maps.Copy(files, more)
+	home, err := box.NewHome(files)
+	if err == nil {
+		for name, target := range h.links {
+			home.Link(name, target)
+		}
+	}
+	return home, err
+}
+
+// belowRoot reports whether a path of the row Reads is one from the root.
+func belowRoot(name string) bool {
+	return !path.IsAbs(name) && !strings.HasPrefix(name, "~/") && !strings.HasPrefix(name, "$")
+}
+
+// placed returns the section with the paths of Reads that are from the root made absolute.
+func placed(entry audit.AuditorEntry) audit.AuditorEntry {
+	entry.Reads = slices.Clone(entry.Reads)
+	for i, name := range entry.Reads {
+		if belowRoot(name) && entry.Root != "" {
+			entry.Reads[i] = filepath.Join(entry.Root, name)
+		}
+	}
+	return entry
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -39,7 +40,8 @@ func (p *program) Name() string { return p.entry.Name }
 
 func (p *program) process(b *box.Box, home *box.Home) box.Process {
 	return box.Process{Command: box.Shell(p.entry.Command), Box: b, Home: home, Limits: p.entry.Limits, Network: p.entry.Network, Timeout: p.entry.Timeout, Grace: p.grace,
-		Env: append(box.Environment(p.entry.Env, home), "ASSAY_OUT="+home.Out()), Progress: p.entry.Output != ""}
+		Env:      append(box.Environment(p.entry.Env, home), "ASSAY_OUT="+home.Out(), "ASSAY_USAGE="+filepath.Join(home.Out(), usageFile)),
+		Progress: p.entry.Output != ""}
 }
 
 // A ran is what one run of a program came to, with what it was trusted with taken out
@@ -50,6 +52,8 @@ type ran struct {
 	wrapped bool           // it said so
 	text    []byte         // its report or its answer
 	unread  string         // why that cannot be read
+
+	usageWrong string // what is wrong with its file of usage
 }
 
 // run runs it. What it reports stands on its standard output, in what an agent wraps
@@ -60,6 +64,7 @@ func (p *program) run(ctx context.Context, process box.Process, limit int64) (r 
 	}
 	r.Stdout, r.Stderr = p.mask(r.Stdout), p.mask(r.Stderr)
 	r.said, r.wrapped = events.Read(r.Stdout)
+	r.usageWrong = readUsage(process.Home, &r.said)
 	switch {
 	case p.entry.Output != "":
 		if r.text, err = process.Home.Read(p.entry.Output, limit); err != nil {

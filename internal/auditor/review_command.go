@@ -24,7 +24,7 @@ type commandReviewer struct {
 	program
 	settings func() string
 	confine  func() (b *box.Box, exposed string, err error)
-	files    map[string]string // of the home of each review; complete after confine
+	content  homeContent // of the home of each review; complete after confine
 }
 
 // CommandReviewer gives the reviewer that runs a section of auditors.md. The
@@ -49,7 +49,7 @@ func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
 	var exposed string
 	var err error
 	confine := sync.OnceFunc(func() {
-		if r.files, err = homeFiles(&r.entry, map[string]string{}); err == nil {
+		if r.content, err = homeFiles(&r.entry, map[string]string{}); err == nil {
 			b, exposed, err = box.New(&r.entry, "")
 		}
 	})
@@ -106,9 +106,7 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 		return c.failed(&ran{Exit: box.Exit{Started: time.Now(), Code: -1}}, "stopped: "+context.Cause(ctx).Error()), nil
 	}
 	text := Prompt(task)
-	files := maps.Clone(c.files)
-	files[promptFile] = text
-	home, err := box.NewHome(files)
+	home, err := c.content.home(map[string]string{promptFile: text})
 	if err != nil {
 		return audit.Review{}, err
 	}

@@ -18,6 +18,7 @@ import (
 type Home struct {
 	Dir   string            // absolute
 	files map[string]string // what it finds there
+	links map[string]string // links that it finds there, and where each leads
 	root  *os.Root          // of Dir, as the program sees it
 	out   *os.Root
 	gone  func() error // removes Dir
@@ -27,6 +28,14 @@ type Home struct {
 func NewHome(files map[string]string) (*Home, error) {
 	dir, remove, err := TempDir("home")
 	return &Home{Dir: dir, files: files, gone: remove}, err
+}
+
+// Link has the program find a link of this name, to a path of this machine.
+func (h *Home) Link(name, target string) {
+	if h.links == nil {
+		h.links = map[string]string{}
+	}
+	h.links[name] = target
 }
 
 // Path gives the path of a file of the home, as the program sees it.
@@ -58,11 +67,22 @@ func (h *Home) open(at string, owner int) (err error) {
 			return err
 		}
 	}
-	for name, content := range h.files {
+	within := func(name string) error {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			if err := errors.Join(h.root.MkdirAll(dir, 0o700), own(dir)); err != nil {
 				return err
 			}
+		}
+		return nil
+	}
+	for name, target := range h.links {
+		if err := errors.Join(within(name), h.root.Symlink(target, name)); err != nil {
+			return err
+		}
+	}
+	for name, content := range h.files {
+		if err := within(name); err != nil {
+			return err
 		}
 		if err := errors.Join(h.root.WriteFile(name, []byte(content), 0o700), own(name)); err != nil {
 			return err
@@ -107,6 +127,15 @@ func (h *Home) release() {
 func (h *Home) Close() error {
 	h.release()
 	return h.gone()
+}
+
+// Wrote reports whether the program left something of this name in its output folder.
+func (h *Home) Wrote(name string) bool {
+	if h.out == nil {
+		return false
+	}
+	_, err := h.out.Lstat(name)
+	return err == nil
 }
 
 // Read gives the file that the program wrote to its output folder, of at most

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -178,5 +179,29 @@ func (e *env) atRevision(rev string) (*env, error) {
 	if old.root, err = openRoot(e.root.shipped, filepath.Join(dir, "tree", filepath.FromSlash(prefix)), e.root.Dir, false); err != nil {
 		return nil, fmt.Errorf("-beside git:%s: %w", rev, err)
 	}
-	return old.reading(), nil
+	return old.reading(), old.linkTools(e.root.Dir)
+}
+
+// linkTools links what the rows Reads name below the root and git does not keep, such as a
+// virtual environment, to where it is in the folder of the present root.
+func (e *env) linkTools(present string) error {
+	r, err := e.reading().registry()
+	if err != nil {
+		return nil // which is reported where the section is needed
+	}
+	for _, a := range r.Auditors {
+		for _, name := range a.Reads {
+			at := filepath.Join(e.root.Dir, name)
+			if !filepath.IsLocal(name) || strings.HasPrefix(name, "$") || strings.HasPrefix(name, "~") || box.Exists(at) {
+				continue
+			}
+			if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+				return err
+			}
+			if err := os.Symlink(filepath.Join(present, name), at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -42,6 +42,7 @@ type env struct {
 
 // newEnv returns the environment of a root with these flags.
 func newEnv(cfg Config, root *root) *env {
+	root.planted = namesPlanted(cfg.Filter)
 	e := &env{cfg: cfg, root: root, change: func() string { return cfg.Change }, say: func(string) {}}
 	return e.reading()
 }

@@ -19,6 +19,7 @@ type root struct {
 	shipped fs.FS
 	user    fs.FS // nil without a user's root
 	both    bool  // whether shipped projects and cases count beside the user's
+	planted bool  // whether the shipped planted projects count, since -filter names them
 	Dir     string
 }
 
@@ -105,13 +106,32 @@ func (r *root) setting(name string) fs.FS {
 // fixtures returns what holds cases, projects, recordings and baselines: the user's root
 // alone, unless the shipped ones count too.
 func (r *root) fixtures() fs.FS {
+	own := r.user
 	switch {
-	case r.user == nil:
-		return r.shipped
+	case own == nil:
+		own = r.shipped
 	case r.both:
-		return Overlay{r.user, r.shipped}
+		own = Overlay{own, r.shipped}
 	}
-	return r.user
+	if r.planted && !exists(own, plantedDir) {
+		return WithPlanted(own)
+	}
+	return own
+}
+
+// WithPlanted returns the file system with the shipped planted projects, for what it lacks.
+func WithPlanted(fsys fs.FS) fs.FS { return Overlay{fsys, defaults{fixtures.Planted}} }
+
+// namesPlanted reports whether a filter names shipped planted projects or their areas: by
+// "areas" or "planted", or as "club.members", "{club.*,marina.stays}" or "club@7".
+func namesPlanted(filter string) bool {
+	if filter == allAreas || filter == allPlanted || filter == plantedAll {
+		return true
+	}
+	names, err := fs.ReadDir(fixtures.Planted, "planted")
+	return err == nil && slices.ContainsFunc(names, func(d fs.DirEntry) bool {
+		return strings.Contains(filter, d.Name()+".") || strings.Contains(filter, d.Name()+"@")
+	})
 }
 
 // An Overlay is two file systems as one: what the first lacks is taken from the

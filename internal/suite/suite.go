@@ -228,6 +228,9 @@ func (s *Suite) requireDirs(t T, e *env, suite string, dirs ...string) {
 	s.mu.Lock()
 	s.lacking++
 	s.mu.Unlock()
+	if suite == regressionSuite.name {
+		what += "; -filter areas measures on the shipped planted projects"
+	}
 	s.summary.note("%s", what)
 	t.Skipf("%s", what)
 }
