@@ -20,6 +20,7 @@ type Goals struct {
 	Bench     BenchGoals
 	For       map[string]Goals      // of one auditor by name, in place of these but for Bench
 	BenchFor  map[string]BenchGoals // of one reviewer by name, in place of Bench
+	SmokeFor  map[string]int        // of one auditor by name: the flaws of the smoke test that it must find
 	Pos       Pos
 }
 

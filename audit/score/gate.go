@@ -371,8 +371,9 @@ func average[T any](ts []T, of func(T) float64) float64 {
 
 // chance stops carpets of guesses: over all projects, recall corrected for chance of 0 or
 // less. A report in which every finding is right is no carpet: where its key is so small
-// that random places do as well, the reason is a warning. Without a baseline each project must reach the 99th percentile of chance. A
-// recall of nothing is no better than chance, whatever chance is.
+// that random places do as well, the reason is a warning. Without a baseline recall must reach
+// the 99th percentile of chance. A recall of nothing is no better than chance, whatever chance
+// is.
 func (g *gate) chance() (Reason, bool) {
 	var credit, luck, entries float64
 	known, allRight := true, true
@@ -414,19 +415,31 @@ func (g *gate) chance() (Reason, bool) {
 	return r, true
 }
 
+// chanceAlone returns a reason where recall over all projects lies below the 99th percentile of
+// chance. That of several is made of the projects' own: their distances from the mean add up as
+// those of independent figures do.
 func (g *gate) chanceAlone() (Reason, bool) {
+	var entries, credit, luck, spread float64
 	for i := range g.all {
 		d := &g.all[i]
-		if f := d.fNow; f.p99.Defined && f.recall.V < f.p99.V-tiny {
-			r := Reason{Code: CodeChance, Verdict: audit.Fail, Metric: MetricRecall, About: d.name, Now: f.recall, Want: f.p99,
-				Text: fmt.Sprintf("recall %v on %s is below the 99th percentile of chance, %v: the same findings at random places do as well", f.recall, d.name, f.p99)}
-			if d.goals.AtChance {
-				r.Verdict = audit.Warn
-			}
-			return r, true
+		if f := d.fNow; f.p99.Defined && f.chance.Defined && f.recall.Defined {
+			n := float64(len(d.now[0].Known))
+			entries, credit, luck = entries+n, credit+n*f.recall.V, luck+n*f.chance.V
+			spread += n * n * (f.p99.V - f.chance.V) * (f.p99.V - f.chance.V)
 		}
 	}
-	return Reason{}, false
+	r := Reason{Code: CodeChance, Verdict: audit.Fail, Metric: MetricRecall, Now: Ratio(credit, entries), Want: Ratio(luck+math.Sqrt(spread), entries)}
+	if !r.Now.Defined || credit >= luck+math.Sqrt(spread)-tiny {
+		return r, false
+	}
+	if len(g.all) == 1 {
+		r.About = g.all[0].name
+	}
+	r.Text = fmt.Sprintf("recall %v is below the 99th percentile of chance, %v: the same findings at random places do as well", r.Now, r.Want)
+	if g.all[0].goals.AtChance {
+		r.Verdict = audit.Warn
+	}
+	return r, true
 }
 
 // unusable names what keeps most of the findings from counting, so that paths of another

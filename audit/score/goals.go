@@ -20,12 +20,18 @@ type Goals struct {
 	Literal   bool                    // the literal score is asserted, not ours
 	AtChance  bool                    `json:",omitempty"` // recall at chance warns, and does not fail
 	Shipped   bool                    `json:",omitempty"` // the user states none, and these are Assay's
+	Goalless  bool                    `json:",omitempty"` // goals.md cannot state any
 	// Methodology lets the methodology's own verdict decide, on its own score.
 	Methodology bool `json:",omitempty"`
 }
 
 // asserted reports whether the literal score is the one that is judged.
 func (g *Goals) asserted() bool { return g.Literal || g.Methodology }
+
+// stated reports whether anything is asked for.
+func (g *Goals) stated() bool {
+	return g.Recall > 0 || g.Precision > 0 || g.F1 > 0 || g.Coverage > 0 || g.Expected > 0 || len(g.Minimums) > 0
+}
 
 // GoalsFor gives the goals of one project: those of goals.md, with the project's
 // own recall and coverage goals, expected findings and minimums. Coverage is asked

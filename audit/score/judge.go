@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -58,6 +59,7 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 		if all[i], err = newSides(&subjects[i], rules); err != nil {
 			return Suite{}, err
 		}
+		all[i].alone = len(subjects) == 1
 		valid += len(all[i].now)
 		compared = compared || len(all[i].baseline) > 0
 	}
@@ -128,6 +130,7 @@ func pooled(all []sides) (now, baseline Value) {
 // sides are the valid trials of one project.
 type sides struct {
 	name          string
+	alone         bool // there is no other project
 	goals         Goals
 	now, baseline []*Result
 	trials        [2][]Trial // the same, with what they cost: now, baseline
@@ -240,9 +243,8 @@ func (d *sides) judge(some, compared bool, metP float64, rules Rules) Judgement 
 		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
 			Text: "the auditor is called deterministic, but trials on the same input differ; it is judged as stochastic. No further trial decides this: correct its kind in fixtures/auditors.md"})
 	}
-	if reasons = append(reasons, d.goalReasons(metP, rules)...); len(reasons) == 0 && len(d.baseline) == 0 {
-		reasons = append(reasons, Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricRecall, Now: d.fNow.recall,
-			Text: fmt.Sprintf("recall %v; no goal is stated, and there is no baseline", d.fNow.recall)})
+	if reasons = append(reasons, d.goalReasons(metP, rules)...); len(d.baseline) == 0 && !d.goals.stated() {
+		reasons = append(reasons, d.unheld())
 	}
 	if d.deterministic && len(d.baseline) > 0 {
 		reasons = append(reasons, d.deterministicReasons()...)
@@ -259,6 +261,20 @@ func (d *sides) judge(some, compared bool, metP float64, rules Rules) Judgement 
 		j.Lost, j.Gained = changes(all)
 	}
 	return j
+}
+
+// unheld returns the reason where neither a goal nor a baseline says what is due: a WARN, unless
+// the auditor always says the same.
+func (d *sides) unheld() Reason {
+	r := d.fNow.recall
+	if d.claimed {
+		return Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricRecall, Now: r, Text: fmt.Sprintf("recall %v; no goal is stated, and there is no baseline", r)}
+	}
+	text := fmt.Sprintf("recall %v: no baseline yet: assay baseline accepts these trials", r)
+	if d.alone && r.Defined && r.V >= 0.05 && !d.goals.Goalless {
+		text += fmt.Sprintf("; no goal is stated: fixtures/goals.md takes | Recall | >= %.0f %% |", math.Floor(20*r.V)*5)
+	}
+	return Reason{Code: CodeGoal, Verdict: audit.Warn, Metric: MetricRecall, Now: r, Text: text}
 }
 
 // possible is the verdict on what may be the auditor's fault.

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,6 +15,10 @@ type SmokeInput struct {
 	RatedHigh  []string      // entries that must be rated HIGH or CRITICAL by whoever finds them
 	Invalid    string        // why the run proves nothing, a crash among others
 	ToolErrors []string      // uses of tools that failed while the auditor worked, as far as it tells
+	Flaws      int           // that must be found; 0: all but one
+	Name       string        // of the auditor, for the line that states its goal
+	Shipped    bool          // the user states no goal for it, so that what it misses warns
+	Baseline   []*Result     // of earlier trials that were accepted: what they missed warns
 }
 
 // A Grade is what the smoke test says of an auditor's state.
@@ -33,9 +38,11 @@ type SmokeJudgement struct {
 	Found   int      `json:"found"`
 	Planted int      `json:"planted"`
 	Missed  []string `json:"missed,omitempty"`
+	Excuse  string   `json:"excuse,omitempty"` // why missed flaws warn only; begins with a separator
 }
 
-// JudgeSmoke judges a smoke run by five checks: at most one planted flaw missed,
+// JudgeSmoke judges a smoke run by five checks: enough planted flaws found (all but one, where
+// no goal is stated),
 // HEADER and SENTINEL whole (of a text report; other formats have none), every
 // reported path there, those found that must be rated HIGH or CRITICAL rated so, and
 // no tool of the auditor failed. A run that crashed proves nothing: it is INVALID.
@@ -65,12 +72,13 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 		}
 		s.Missed = append(s.Missed, k.ID)
 	}
-	verdict := audit.Pass
-	switch {
-	case len(s.Missed) == 1:
+	verdict, why := audit.Pass, ""
+	if len(s.Missed) > 0 {
 		s.Grade = Acceptable
-	case len(s.Missed) > 1:
-		verdict = audit.Fail
+	}
+	if s.Found < cmp.Or(in.Flaws, s.Planted-1) {
+		verdict, why = in.excused(s.Found > 0 && s.Found >= in.leastFound(),
+			fmt.Sprintf("| Flaws | >= %d |", s.Found))
 	}
 	for _, id := range s.Missed {
 		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: verdict, About: id, Text: id + " was not found"})
@@ -78,7 +86,8 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 	for _, e := range in.ToolErrors {
 		check("runs", false, "a tool failed: "+e)
 	}
-	check("flaws", verdict == audit.Pass, fmt.Sprintf("%d of %d planted flaws found", s.Found, s.Planted))
+	check("flaws", verdict == audit.Pass, fmt.Sprintf("%d of %d planted flaws found%s", s.Found, s.Planted, why))
+	reasons[len(reasons)-1].Verdict, s.Excuse = verdict, why
 	if in.Report.Format == "text" {
 		check("HEADER", in.Report.Header, "the report has a whole HEADER block: "+yes(in.Report.Header))
 		check("SENTINEL", in.Report.Sentinel, "the report ends with its SENTINEL: "+yes(in.Report.Sentinel))
@@ -94,13 +103,67 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 		if sev == audit.SeverityUnknown {
 			rated = "nothing"
 		}
-		check("severity", sev >= audit.High, fmt.Sprintf("%s is rated %s; HIGH or CRITICAL is due", k.ID, rated))
+		high := sev >= audit.High
+		check("severity", high, fmt.Sprintf("%s is rated %s; HIGH or CRITICAL is due", k.ID, rated))
+		if !high {
+			g := &reasons[len(reasons)-1]
+			if g.Verdict, why = in.excused(!in.ratedHigh(k.ID), ""); why != "" {
+				g.Text += why
+			}
+		}
 	}
 	s.Judgement = judgement(reasons)
-	if s.Verdict != audit.Pass {
+	if s.Verdict != audit.Pass && s.Verdict != audit.Warn {
 		s.Grade = NotOperational
 	}
 	return s
+}
+
+// excused returns WARN with the reason for a check that is missed, where the accepted trials
+// missed it too or no goal is stated for the auditor and there are none, and FAIL otherwise.
+// same reports whether the accepted trials do no better; line states a goal that is met.
+func (in *SmokeInput) excused(same bool, line string) (audit.Verdict, string) {
+	switch {
+	case !same || in.Flaws > 0 && len(in.Baseline) == 0 && line != "":
+		return audit.Fail, ""
+	case len(in.Baseline) > 0:
+		return audit.Warn, ", as in the baseline"
+	case !in.Shipped:
+		return audit.Fail, ""
+	case line == "":
+		return audit.Warn, "; no baseline yet: assay baseline accepts it"
+	}
+	return audit.Warn, fmt.Sprintf("; no baseline yet: assay baseline accepts this, or state a goal in fixtures/goals.md: # Smoke: %s, %s", in.Name, line)
+}
+
+// leastFound returns the fewest flaws that a trial of the baseline found; 0 without one.
+func (in *SmokeInput) leastFound() int {
+	least := 0
+	for i, r := range in.Baseline {
+		n := 0
+		for _, k := range r.Known {
+			if k.Credit == 1 {
+				n++
+			}
+		}
+		if i == 0 || n < least {
+			least = n
+		}
+	}
+	return least
+}
+
+// ratedHigh reports whether every trial of the baseline found a flaw and rated it HIGH or
+// CRITICAL; false without a baseline.
+func (in *SmokeInput) ratedHigh(id string) bool {
+	for _, r := range in.Baseline {
+		for _, k := range r.Known {
+			if k.ID == id && (k.Finding < 0 || r.Findings[k.Finding].Finding.Severity < audit.High) {
+				return false
+			}
+		}
+	}
+	return len(in.Baseline) > 0
 }
 
 func yes(b bool) string {

@@ -55,20 +55,26 @@ func (c *baselineCmd) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// named returns the record of this name, or those of the newest run of the auditor.
+// named returns the record of this name, or those of the newest run of each suite of the auditor.
 func (c *baselineCmd) named(name string) ([]*record.Record, error) {
 	if ext := filepath.Ext(name); ext == ".json" || ext == ".txt" {
 		r, err := readRecord(name)
-		if err == nil && r.Suite != "Regression" {
-			err = fmt.Errorf("%s: a record of %s: expected one of Regression", name, r.Suite)
-		}
 		return []*record.Record{r}, err
 	}
 	all, err := record.ReadAll(under(c.Root, "records"))
+	var newest []*record.Record
+	seen := map[string]bool{}
 	for _, r := range slices.Backward(all) {
-		if r.Suite == "Regression" && r.Auditor == name && r.Run != "" && r.Again == "" {
-			return record.OfRun(all, name, r.Run), nil
+		if r.Auditor == name && r.Run != "" && r.Again == "" && !seen[r.Suite] {
+			of := []*record.Record{r}
+			if r.Suite == "Regression" {
+				of = record.OfRun(all, name, r.Run)
+			}
+			newest, seen[r.Suite] = append(newest, of...), true
 		}
+	}
+	if len(newest) > 0 {
+		return newest, nil
 	}
 	return nil, cmp.Or(err, fmt.Errorf("%s: no record of a run of this auditor below %s: expected an auditor that ran, or a record's file", name, under(c.Root, "records")))
 }

@@ -12,9 +12,13 @@ import (
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/audit"
+	"assay/audit/fixture"
+	"assay/fixtures"
+	"assay/internal/box"
 	"assay/internal/suite"
 )
 
@@ -22,58 +26,242 @@ import (
 var start embed.FS
 
 type initCmd struct {
-	Dir      string `arg:"" help:"Folder to write to; what is there stays." type:"path"`
-	Language string `help:"Of the first application's cases: sql, go, java, javascript or python." enum:"sql,go,java,javascript,python" default:"sql" short:"l"`
+	auditorFlags
+	Dir      string  `arg:"" help:"Folder to write to; what is there stays." type:"path"`
+	Auditor  string  `help:"What is measured: a command line like 'sh agent/agent.sh', a model, or the folder of a skill. Without it cases of your own are begun." placeholder:"COMMAND"`
+	Name     string  `help:"The auditor's name; default: that of its script, model or skill."`
+	Budget   float64 `help:"What the runs of one pull request may cost, in USD." default:"10"`
+	CI       string  `help:"Workflow to write: github, gitlab or none; default: by what the repository has." enum:"github,gitlab,none,"  default:"" name:"ci"`
+	Language string  `help:"Of the first application's cases: sql, go, java, javascript or python." enum:"sql,go,java,javascript,python" default:"sql" short:"l"`
+
+	target `kong:"-"` // asks
 }
 
 func (c *initCmd) Run() error {
-	files := application("orders", c.Language)
-	for name, from := range map[string]string{"fixtures/goals.md": "goals.md", "fixtures/auditors.md": "auditors.md", ".env.example": "env.txt", ".gitignore": "gitignore.txt"} {
-		files[name] = started(from)
-	}
-	module := above(c.Dir, "go.mod")
-	workflow, fill := "workflow.yml", []string{}
-	top := above(c.Dir, ".git")
-	if top == "" {
-		top = c.Dir
-	}
-	dir, err := filepath.Rel(top, c.Dir)
+	p, err := placeOf(c.Dir)
 	if err != nil {
 		return err
 	}
-	fill = append(fill, "{{dir}}", filepath.ToSlash(dir))
-	if module != "" {
-		mod, err := filepath.Rel(top, filepath.Join(module, "go.mod"))
-		if err != nil {
-			return err
-		}
-		workflow, fill = "workflow-go.yml", append(fill, "{{gomod}}", filepath.ToSlash(mod))
+	files := map[string]string{".env.example": started("env.txt"), ".gitignore": started("gitignore.txt")}
+	next := [][2]string{}
+	if c.Auditor != "" {
+		next, err = c.auditor(p, files)
+	} else {
+		next, err = c.cases(p, files)
+	}
+	if err != nil {
+		return err
+	}
+	if p.module != "" {
 		files["assay_test.go"] = strings.NewReplacer("{{package}}", packageOf(c.Dir), "{{module}}", modulePath()).Replace(started("assay_test.go.txt"))
 	}
-	toTop, err := filepath.Rel(c.Dir, top)
+	added, err := addMissing(c.Dir, files)
 	if err != nil {
 		return err
-	}
-	files[path.Join(filepath.ToSlash(toTop), ".github/workflows/assay.yml")] = strings.NewReplacer(fill...).Replace(started(workflow))
-	for _, name := range []string{".gitignore", ".env.example"} { // a repository has its own
-		if _, err := os.Stat(filepath.Join(c.Dir, name)); err == nil {
-			fmt.Printf("%s is there already; for Assay it needs:\n%s", filepath.Join(c.Dir, name), files[name])
-			delete(files, name)
-		}
 	}
 	if err := writeNew(c.Dir, files); err != nil {
 		return err
 	}
-	fmt.Printf("%s: tests/orders with six cases, and\n  %s\n", c.Dir, strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
+	for _, name := range added {
+		fmt.Printf("%s: lines added\n", filepath.Join(c.Dir, name))
+	}
+	fmt.Printf("%s: %s\n\nnext:\n", c.Dir, strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
 		return strings.HasPrefix(name, "tests/")
 	}), ", "))
-	dir = suite.Quoted(c.Dir)
-	if module != "" {
-		fmt.Printf("\nnext:\n  cd %s && go get %s\n  go test -run 'Smoke|Bench'\n", dir, modulePath())
-		return nil
+	for _, step := range next {
+		fmt.Printf("  %s\n", step[0])
+		if step[1] != "" {
+			fmt.Printf("      # %s\n", step[1])
+		}
 	}
-	fmt.Printf("\nnext, in a checkout of Assay:\n  ASSAY_ROOT=%s go test -run 'Smoke|Bench'\n  go run ./cmd/assay report --root %s\n", dir, dir)
 	return nil
+}
+
+// A place is where a root lies.
+type place struct {
+	root   string // the root itself, absolute
+	top    string // the repository that it lies in, or the root
+	dir    string // the root from top, with slashes
+	module string // the folder of the Go module that it lies in; "" for none
+}
+
+func placeOf(root string) (p place, err error) {
+	p = place{root: root, top: above(root, ".git"), module: above(root, "go.mod")}
+	if p.top == "" {
+		p.top = root
+	}
+	p.dir, err = filepath.Rel(p.top, root)
+	p.dir = filepath.ToSlash(p.dir)
+	return p, err
+}
+
+// commands returns how the command and the suites are started on the root, from where the
+// user runs them.
+func (p place) commands() (assay, suites, root string) {
+	if p.module != "" {
+		return "go tool assay", "go test", ""
+	}
+	dir := suite.Quoted(p.root)
+	return "go run ./cmd/assay", "ASSAY_ROOT=" + dir + " go test", " --root " + dir
+}
+
+// first returns the first steps, by which the suites can be started.
+func (p place) first() [][2]string {
+	if p.module == "" {
+		return [][2]string{{"cd " + suite.Quoted(here()), "a checkout of Assay, from where the suites run"}}
+	}
+	return [][2]string{{"cd " + suite.Quoted(p.root) + " && go get " + modulePath() + " && go get -tool " + modulePath() + "/cmd/assay", ""}}
+}
+
+// here returns the module's folder that the program was built from or runs in, to be named.
+func here() string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	if dir := above(wd, "go.mod"); dir != "" {
+		return dir
+	}
+	return wd
+}
+
+// cases adds the files of a root with cases of one's own.
+func (c *initCmd) cases(p place, files map[string]string) ([][2]string, error) {
+	maps.Copy(files, application("orders", c.Language))
+	files["fixtures/goals.md"], files["fixtures/auditors.md"] = started("goals.md"), started("auditors.md")
+	if c.CI != "none" {
+		if err := p.addWorkflow(files, pipeline{suites: "Smoke|Regression|Bench", paths: []string{"tests", "fixtures"}, limit: c.Budget}, c.CI); err != nil {
+			return nil, err
+		}
+	}
+	assay, suites, root := p.commands()
+	return append(p.first(), [2]string{suites + " -run 'Smoke|Bench'", ""}, [2]string{assay + " report" + root, ""}), nil
+}
+
+// auditor adds the files of a root that gates an auditor.
+func (c *initCmd) auditor(p place, files map[string]string) ([][2]string, error) {
+	if err := c.ask(&c.target); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "fixtures/auditors.md")); err == nil {
+		return nil, fmt.Errorf("%s is there already: expected a folder without, or assay new auditor NAME --root %s for one more auditor", filepath.Join(c.Dir, "fixtures/auditors.md"), suite.Quoted(c.Dir))
+	}
+	s, err := c.section(c.Dir, c.Name, c.Auditor)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkName(s.name); err != nil {
+		return nil, err
+	}
+	if files["fixtures/auditors.md"], err = withSection(c.Dir, s); err != nil {
+		return nil, err
+	}
+	if err := checked("auditors.md", files["fixtures/auditors.md"], func(dir fs.FS, name string) error {
+		_, err := fixture.ReadAuditors(dir, name)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if slices.Equal(s.paths, []string{"fixtures/prompts"}) {
+		if files["fixtures/prompts/audit-prompt.txt"], err = fixture.ReadPrompt(fixtures.FS, "prompts", "audit-prompt"); err != nil {
+			return nil, err
+		}
+	}
+	files["fixtures/goals.md"] = strings.ReplaceAll(started("goals-auditor.md"), "{{name}}", s.name)
+	files["fixtures/triggers.md"] = p.triggers(s.paths)
+	files[".env.example"] = envExample(s.variables, s.name)
+	cost, _ := strconv.ParseFloat(s.cost, 64) // the section has been read
+	offer, err := suite.Affordable(c.Dir, s.name, cost, c.Budget)
+	if err != nil {
+		return nil, err
+	}
+	if !offer.CanFail() {
+		fmt.Fprintf(stderr, "WARNING: a pull request that makes %s worse cannot FAIL on what %.2f USD pay for: %s\n", s.name, c.Budget, offer.Says())
+	}
+	w := pipeline{auditor: s.name, suites: "Regression", flags: offer.Flags(), paths: s.paths, limit: c.Budget, setup: s.setup, keys: secretsOf(s.variables)}
+	if c.CI != "none" {
+		if err := p.addWorkflow(files, w, c.CI); err != nil {
+			return nil, err
+		}
+	}
+	assay, suites, root := p.commands()
+	run := fmt.Sprintf("%s -run 'Smoke|Regression' -auditor %s%s -trials 3 -budget %.2f -timeout 0", suites, s.name, w.flags, max(1, 3*offer.USD))
+	return append(p.first(), [2]string{assay + " doctor " + s.name + root, "runs it for some seconds: what it misses, and what go test would refuse"},
+		[2]string{run, offer.Says()}, [2]string{assay + " baseline" + root + " " + path.Join(suite.Quoted(p.from()), "records/*.json"), "accepts these trials: commit fixtures/ with them"}), nil
+}
+
+// from returns the root as commands name it.
+func (p place) from() string {
+	if p.module != "" {
+		return "."
+	}
+	return p.root
+}
+
+// triggers returns the rules by which only changes of the auditor are measured.
+func (p place) triggers(paths []string) string {
+	var b strings.Builder
+	b.WriteString("# Triggers\n\nWhich suite a pull request needs: the first rule that matches a changed path holds for it,\nand the gravest suite of all paths is the answer (full, smoke, none).\n\n| Change | Suite | Why |\n|---|---|---|\n")
+	row := func(glob, which, why string) { b.WriteString(fixture.TableRow("`"+path.Join(p.dir, glob)+"`", which, why)) }
+	for _, name := range paths {
+		if info, err := os.Stat(filepath.Join(p.root, name)); err == nil && !info.IsDir() {
+			row(name, "full", "a file of the auditor")
+		} else {
+			row(name+"/**", "full", "the auditor's files")
+		}
+	}
+	row("fixtures/**", "full", "its section, goals, keys, prompts and baseline")
+	b.WriteString(fixture.TableRow("`.github/workflows/assay.yml`", "smoke", "the pipeline must still start") +
+		fixture.TableRow("`.gitlab-ci.yml`", "smoke", "the pipeline must still start") + fixture.TableRow("`**`", "none", "no part of the auditor"))
+	return b.String()
+}
+
+// envExample lists the variables that the auditor is given.
+func envExample(variables []string, name string) string {
+	var b strings.Builder
+	b.WriteString("# Copy to .env, which git leaves out. Flags win over the environment, which wins over .env.\n\n")
+	for _, v := range variables {
+		b.WriteString(v + "=\n")
+	}
+	fmt.Fprintf(&b, "\n#ASSAY_AUDITOR=%s\n#ASSAY_BUDGET=5\n", name)
+	return b.String()
+}
+
+// secretsOf returns those of the variables that hold secrets.
+func secretsOf(variables []string) []string {
+	return slices.DeleteFunc(slices.Clone(variables), func(v string) bool { return !box.Secret(v) })
+}
+
+// addMissing adds to files of the folder that a repository has anyway the lines that they lack,
+// takes them out of files, and returns their names.
+func addMissing(dir string, files map[string]string) (added []string, err error) {
+	for _, name := range []string{".gitignore", ".env.example"} {
+		file := filepath.Join(dir, name)
+		old, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var lacks []string
+		for line := range strings.Lines(files[name]) {
+			line = strings.TrimSpace(line)
+			if has := strings.Split(string(old), "\n"); line != "" && !strings.HasPrefix(line, "#") && !slices.Contains(has, line) {
+				lacks = append(lacks, line)
+			}
+		}
+		delete(files, name)
+		if len(lacks) == 0 {
+			continue
+		}
+		text := strings.TrimRight(string(old), "\n") + "\n\n# Assay\n" + strings.Join(lacks, "\n") + "\n"
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+		added = append(added, name)
+	}
+	return added, nil
 }
 
 func started(name string) string {

@@ -177,85 +177,56 @@ func (c *newAppCmd) Run() error {
 
 type newAuditorCmd struct {
 	target
-	Name        string   `arg:"" help:"The auditor's name."`
-	Command     string   `help:"The command line; it runs in a copy of the project and writes its report to standard output."`
-	Cost        string   `help:"What one run may cost at most, in USD; 0 where it is free."`
-	Format      string   `help:"Of its report." enum:"auto,sarif,json,text" default:"auto"`
-	Network     bool     `help:"It calls a model, or needs the network otherwise."`
-	Environment []string `help:"Variables that it may see, like ANTHROPIC_API_KEY."`
-	Timeout     string   `help:"How long it may take." default:"30m"`
+	auditorFlags
+	Name    string `arg:"" help:"The auditor's name."`
+	Command string `help:"The command line, with paths below the root; or a model, or the folder of a skill."`
 }
 
-// Run lets the command read the files that it names: the sandbox hides everything else.
+// Run adds a section. The command line runs in a copy of the project, and writes its report
+// to standard output.
 func (c *newAuditorCmd) Run() error {
 	if err := checkName(c.Name); err != nil {
 		return err
 	}
-	if err := errors.Join(c.need(&c.Command, "command", "the command line", ""), c.need(&c.Cost, "cost", "what one run may cost at most in USD, 0 where it is free", "")); err != nil {
+	if err := errors.Join(c.need(&c.Command, "command", "the command line", ""), c.ask(&c.target)); err != nil {
 		return err
 	}
-	command, reads := readable(c.Command)
-	rows := [][2]string{{"Kind", "agent"}, {"Format", c.Format}, {"Timeout", c.Timeout}, {"Cost", c.Cost + " USD"}, {"Environment", strings.Join(c.Environment, ", ")}, {"Reads", strings.Join(reads, ", ")}}
-	if c.Network {
-		rows = append(rows, [2]string{"Network", "yes"})
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n## %s\n\n| Field | Value |\n|---|---|\n", c.Name)
-	for _, r := range rows {
-		if r[1] != "" {
-			b.WriteString(fixture.TableRow(r[0], r[1]))
-		}
-	}
-	b.WriteString("\n" + fenced("x.sh", command) + "\n")
-	const page = "fixtures/auditors.md"
-	old, err := os.ReadFile(filepath.Join(c.Root, page))
-	if errors.Is(err, fs.ErrNotExist) {
-		head, _, _ := strings.Cut(started("auditors.md"), "\n## my-agent")
-		old, err = []byte(head), nil
-	}
+	s, err := c.section(c.Root, c.Name, c.Command)
 	if err != nil {
 		return err
 	}
-	return c.write(page, strings.TrimRight(string(old), "\n")+"\n"+b.String(), func(dir fs.FS, name string) error {
+	text, err := withSection(c.Root, s)
+	if err != nil {
+		return err
+	}
+	return c.write("fixtures/auditors.md", text, func(dir fs.FS, name string) error {
 		_, err := fixture.ReadAuditors(dir, name)
 		return err
 	})
 }
 
-// readable makes the files that a command line names absolute, and lists those not the system's.
-func readable(command string) (string, []string) {
-	var reads []string
-	words := strings.Split(command, " ")
-	for i, word := range words {
-		abs, err := filepath.Abs(word)
-		if info, statErr := os.Stat(word); err != nil || statErr != nil || !strings.Contains(word, "/") || !info.Mode().IsRegular() {
-			continue
-		}
-		if words[i] = abs; !strings.HasPrefix(abs, "/usr/") && !strings.HasPrefix(abs, "/bin/") {
-			reads = append(reads, abs)
-		}
-	}
-	return strings.Join(words, " "), reads
-}
-
 // replaceChecked writes a file only when what it would hold can be read.
 func replaceChecked(file, text string, check func(fs.FS, string) error) error {
-	dir, err := os.MkdirTemp("", "assay-new-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	name := filepath.Base(file)
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-		return err
-	}
-	if err := check(os.DirFS(dir), name); err != nil {
+	if err := checked(filepath.Base(file), text, check); err != nil {
 		return fmt.Errorf("%s stays as it was, since it would hold:\n%w", file, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
 	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// checked reports what is wrong with a file of this content.
+func checked(name, text string, check func(fs.FS, string) error) error {
+	dir, err := os.MkdirTemp("", "assay-new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+		return err
+	}
+	return check(os.DirFS(dir), name)
 }
 
 type newProjectCmd struct {

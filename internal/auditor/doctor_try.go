@@ -62,7 +62,7 @@ func (d Directory) Try(ctx context.Context, name string) []Check {
 	if err != nil {
 		return []Check{{"run", true, err.Error()}}
 	}
-	t := try{entry, &run, run.Duration >= entry.Timeout}
+	t := try{entry, &run, src, run.Duration >= entry.Timeout}
 	return slices.Concat([]Check{t.ended()}, t.files(), t.reached(), t.report())
 }
 
@@ -70,6 +70,7 @@ func (d Directory) Try(ctx context.Context, name string) []Check {
 type try struct {
 	entry   audit.AuditorEntry
 	run     *audit.AuditRun
+	src     string // the folder with the ten lines
 	stopped bool // it was still working when its time was up
 }
 
@@ -93,7 +94,7 @@ func (t *try) report() []Check {
 	case t.failed():
 		return []Check{{"report", true, t.run.Invalid}}
 	}
-	checks := []Check{{"report", false, fmt.Sprintf("read as %s, with %d findings", t.run.Report.Format, len(t.run.Report.Findings))}}
+	checks := []Check{{"report", false, fmt.Sprintf("read as %s; findings: %d", t.run.Report.Format, len(t.run.Report.Findings))}}
 	for _, p := range t.run.Report.Problems {
 		checks = append(checks, Check{"report", false, "a part cannot be used: " + p.What})
 	}
@@ -153,7 +154,7 @@ func (t *try) files() (checks []Check) {
 	var seen []string
 	for _, form := range notOpened {
 		for _, m := range form.FindAllStringSubmatch(said, -1) {
-			if name := strings.TrimSuffix(m[1], ":"); !slices.Contains(seen, name) {
+			if name := strings.TrimPrefix(strings.TrimSuffix(m[1], ":"), t.src+"/"); !slices.Contains(seen, name) {
 				seen = append(seen, name)
 				if why := t.unopened(name); why != "" {
 					checks = append(checks, Check{"files", t.failed(), fmt.Sprintf("it could not open %s: %s", name, why)})

@@ -29,8 +29,8 @@ const maxFiles = 64 << 20
 // Files returns the contents of the files that an auditor consists of: those that the
 // rows Files, Skill and Prompt of its section match and those below the root that its
 // command line names. They are named by their paths from the root, or $NAME/path below
-// the folder of a variable. Links are followed within these folders alone. A pattern
-// that matches no file is an error.
+// the folder of a variable. Links are followed within these folders alone, and folders of
+// notOwn are left out. A pattern that matches no file is an error.
 func Files(entry audit.AuditorEntry) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	var errs []error
@@ -86,7 +86,7 @@ func addPattern(found map[string][]byte, entry audit.AuditorEntry, pattern strin
 		return err
 	}
 	defer root.Close()
-	files, err := doublestar.Glob(root.FS(), below, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors())
+	files, err := doublestar.Glob(ownFiles{root.FS()}, below, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors())
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,21 @@ func addPattern(found map[string][]byte, entry audit.AuditorEntry, pattern strin
 	}
 	return nil
 }
+
+// notOwn names folders that no pattern matches: a toolchain, and what programs leave behind.
+var notOwn = []string{".venv", "venv", "node_modules", "__pycache__", ".git"}
+
+// ownFiles is a file system in which folders do not list those of notOwn.
+type ownFiles struct{ fs.FS }
+
+// ReadDir lists a folder.
+func (f ownFiles) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(f.FS, name)
+	return slices.DeleteFunc(entries, func(d fs.DirEntry) bool { return slices.Contains(notOwn, d.Name()) }), err
+}
+
+// Stat returns what is known of a file.
+func (f ownFiles) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name) }
 
 // Parts returns what an auditor of a section consists of, by name: the SHA-256 of each of
 // its files and of the program and script that its command line begins with, its command line, version, model, formats and limits, and the values of the

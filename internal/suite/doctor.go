@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -81,17 +82,17 @@ func (e *env) refused() (checks []auditor.Check) {
 	if len(checks) > 0 {
 		return checks
 	}
-	all, err := collectSmoke(e, func(string, ...any) {})
-	refuse(err)
 	targets := false
 	for _, dir := range regressionSuite.needs {
 		targets = targets || exists(e.root.fixtures(), dir)
 	}
-	if targets {
-		more, err := collectRegression(e, func(string, ...any) {})
+	if !targets { // the rest is held against one shipped area
+		areas, err := areaNames()
 		refuse(err)
-		all = append(all, more...)
+		e.cfg.Filter, e.root.planted = slices.Concat(areas, []string{""})[0], true
 	}
+	all, err := collectRegression(e, func(string, ...any) {})
+	refuse(err)
 	r := newRunning(&Suite{}, e, &regressionSuite)
 	defer func() {
 		for _, c := range r.closers {
@@ -114,9 +115,9 @@ func (e *env) refused() (checks []auditor.Check) {
 	switch {
 	case len(checks) > 0:
 	case !targets:
-		checks = append(checks, auditor.Check{What: "go test", Text: "Smoke would run; Regression has no project: name the shipped areas with -filter areas, or add one with assay new project"})
+		checks = append(checks, auditor.Check{What: "go test", Text: "would start: Smoke; for Regression there is no project: name the shipped areas with -filter areas, or add one with assay new project"})
 	default:
-		checks = append(checks, auditor.Check{What: "go test", Text: fmt.Sprintf("Smoke and Regression would start: %s", plural(len(all)-1, "project"))})
+		checks = append(checks, auditor.Check{What: "go test", Text: "would start: Smoke, and Regression on " + plural(len(all), "project")})
 	}
 	return checks
 }

@@ -115,6 +115,11 @@ func (e *env) readGoals() (audit.Goals, error) {
 	for name, own := range g.BenchFor {
 		stated[name] = own.Pos
 	}
+	for name := range g.SmokeFor {
+		if _, there := stated[name]; !there {
+			stated[name] = g.Pos
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(stated)) {
 		if e.auditor(name) == nil && !strings.ContainsAny(name, ":/") && !names.Has(name) {
 			return g, fmt.Errorf("%s: goals for %q, and nothing has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", stated[name], name)

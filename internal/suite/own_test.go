@@ -104,7 +104,7 @@ func TestInitWritesWhatRuns(t *testing.T) {
 			n := *n
 			n.t, n.root = t, filepath.Join(t.TempDir(), "mine")
 			require.NoError(t, os.Mkdir(n.root, 0o755))
-			require.Contains(t, n.says(0, n.assay, "init", n.root, "-l", language), "next, in a checkout of Assay:\n  ASSAY_ROOT="+n.root+" go test -run 'Smoke|Bench'")
+			require.Contains(t, n.says(0, n.assay, "init", n.root, "-l", language), "      # a checkout of Assay, from where the suites run\n  ASSAY_ROOT="+n.root+" go test -run 'Smoke|Bench'")
 			lint := n.says(0, n.assay, "lint")
 			require.Contains(t, lint, "tests: applications 1, cases 6")
 			require.Equal(t, 1, strings.Count(lint, "advice: "), "the proof alone is left to do: %s", lint)
@@ -141,7 +141,7 @@ func TestInitInAGoModule(t *testing.T) {
 		text := strings.Replace(string(b), "module assay\n", "module theirs\n\nrequire assay v0.0.0\n\nreplace assay => "+house+"\n", 1)
 		require.NoError(t, os.WriteFile(filepath.Join(module, name), []byte(text), 0o644))
 	}
-	require.Contains(t, n.says(0, n.assay, "init", n.root), "go get assay\n  go test -run 'Smoke|Bench'")
+	require.Contains(t, n.says(0, n.assay, "init", n.root), "go get assay && go get -tool assay/cmd/assay\n  go test -run 'Smoke|Bench'")
 	t.Setenv("GOFLAGS", "-mod=mod")
 	out := n.says(0, "env", "-u", "ASSAY_ROOT", "go", "-C", n.root, "test", "-run", "Smoke|Bench")
 	require.Regexp(t, `PASS +patterns`, out)
@@ -256,8 +256,8 @@ func TestNewAsks(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(n.root, "tests/stock/run-01-bad.md"))
 	require.NoError(t, err)
 	require.Equal(t, "# Description\n\nRuns it.\n\n# Code\n\n```javascript\neval(q)\n```\n\n# Expected\n\nbad\n\n# Violates\n\n2\n", string(b))
-	script := n.write("../scan.sh", "echo '{\"findings\":[]}'\n")
-	n.says(0, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "sh "+script)
+	n.write("tools/scan.sh", "echo '{\"findings\":[]}'\n")
+	n.says(0, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "sh tools/scan.sh")
 	require.Contains(t, n.says(1, n.assay, "new", "auditor", "more", "--command", "true"), "--cost is not given")
 	require.Contains(t, n.says(1, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "true"), "stays as it was")
 	require.Regexp(t, `FAIL +scan +0 of 5 flaws`, n.says(1, n.suites, "-test.run", "Smoke", "-auditor", "scan"), "its script can be read")

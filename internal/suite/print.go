@@ -220,7 +220,7 @@ func smokeCause(j *score.SmokeJudgement) string {
 	case len(j.Missed) == 1 && j.Grade != score.Acceptable:
 		return causeOf(firstNot(audit.Pass, j.Reasons)) + "; " + missed
 	}
-	return string(j.Grade) + ": " + missed
+	return string(j.Grade) + ": " + missed + j.Excuse
 }
 
 // printProject adds the row of an auditor on a project and reports what fails.

@@ -164,7 +164,11 @@ func (e *env) smokeAgain(x *reread) error {
 		entry.Format = "text"
 	}
 	rec.Trials, err = again(entry, "", x.old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
-		result, j, err := judgeSmoke(key, dims, last.Dir, rep, invalid, last)
+		in := score.SmokeInput{Report: rep, RatedHigh: key.RatedHigh, Invalid: invalid}
+		if err := e.smokeGoals(x.m.variant.name, &in); err != nil {
+			return nil, err
+		}
+		result, j, err := judgeSmoke(key, dims, last.Dir, in, last)
 		rec.Judgement, x.m.smoke = j.Judgement, &j
 		return result, err
 	})

@@ -51,7 +51,7 @@ func prepareRecord(r *running, m *measurement) (err error) {
 // random findings hit some where few functions are shown.
 func (e *env) goalsFor(p *audit.Project, name string) (score.Goals, error) {
 	if len(p.Known) > 0 && len(p.Known[0].Places) > 0 {
-		return score.Goals{AtChance: true}, nil
+		return score.Goals{AtChance: true, Goalless: true}, nil
 	}
 	goals, err := e.goals()
 	if err != nil {
@@ -137,7 +137,11 @@ func scoreSmoke(e *env, m *measurement) error {
 		v := x.audited()
 		addTrial(m, i, x, v)
 		rep := &v.Run.Report
-		result, j, err := judgeSmoke(key, dims, v.Dir, rep, v.Run.Invalid, &m.transcripts[len(m.transcripts)-1])
+		in := score.SmokeInput{Report: rep, RatedHigh: key.RatedHigh, Invalid: v.Run.Invalid}
+		if err := e.smokeGoals(m.variant.name, &in); err != nil {
+			return err
+		}
+		result, j, err := judgeSmoke(key, dims, v.Dir, in, &m.transcripts[len(m.transcripts)-1])
 		if err != nil {
 			return err
 		}
@@ -152,15 +156,32 @@ func scoreSmoke(e *env, m *measurement) error {
 // worse reports whether verdict a is graver than b.
 func worse(a, b audit.Verdict) bool { return a != b && audit.Worst(a, b) == a }
 
-// judgeSmoke judges one report on the smoke class; invalid is the reason why it cannot be
-// judged, if there is one.
-func judgeSmoke(key *keyOfSmoke, dims map[audit.CWE]audit.Dimension, dir string, rep *audit.Report, invalid string,
+// smokeGoals adds what an auditor must reach by goals.md, and its accepted trials.
+func (e *env) smokeGoals(name string, in *score.SmokeInput) error {
+	goals, err := e.goals()
+	if err != nil {
+		return err
+	}
+	in.Name, in.Flaws = name, goals.SmokeFor[name]
+	in.Shipped = in.Flaws == 0 && e.root.user != nil
+	b, err := record.Baseline(e.root.fixtures(), baselinesDir, name, "smoke")
+	if err != nil || b == nil || b.Score != score.Version {
+		return err
+	}
+	in.Baseline = b.Counting()
+	return nil
+}
+
+// judgeSmoke judges the report of in on the smoke class.
+func judgeSmoke(key *keyOfSmoke, dims map[audit.CWE]audit.Dimension, dir string, in score.SmokeInput,
 	kept *record.Transcript) (result *score.Result, j score.SmokeJudgement, err error) {
-	if invalid == "" {
+	rep := in.Report
+	if in.Invalid == "" {
 		roots := []string{path.Join(dir, smokeDir), dir, path.Join(rep.Root, smokeDir), rep.Root, smokeDir}
 		result, err = score.Score(score.Input{Project: key.Project, Findings: rep.Findings, Dimensions: dims, Roots: roots})
 	}
-	j = score.JudgeSmoke(score.SmokeInput{Result: result, Report: rep, RatedHigh: key.RatedHigh, Invalid: invalid, ToolErrors: kept.ToolErrors()})
+	in.Result, in.ToolErrors = result, kept.ToolErrors()
+	j = score.JudgeSmoke(in)
 	if j.Verdict == audit.Pass && j.Grade == score.Acceptable {
 		j.Verdict = audit.Warn // a miss is named, never hidden
 	}
