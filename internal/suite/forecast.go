@@ -134,7 +134,7 @@ func (o Offer) Flags() string {
 
 // Says returns what the suite finds with three trials of the baseline and one new one.
 func (o Offer) Says() string {
-	text := strings.TrimSuffix(o.Line(3, 1, 0), "; assay plan says what more would buy")
+	text := o.Line(3, 1, 0)
 	if o.Short {
 		text += "; the budget does not pay for one project on both sides: raise --budget or lower --cost"
 	}
