@@ -202,7 +202,9 @@ func (p place) from() string {
 func (p place) triggers(paths []string) string {
 	var b strings.Builder
 	b.WriteString("# Triggers\n\nWhich suite a pull request needs: the first rule that matches a changed path holds for it,\nand the gravest suite of all paths is the answer (full, smoke, none).\n\n| Change | Suite | Why |\n|---|---|---|\n")
-	row := func(glob, which, why string) { b.WriteString(fixture.TableRow("`"+path.Join(p.dir, glob)+"`", which, why)) }
+	row := func(glob, which, why string) {
+		b.WriteString(fixture.TableRow("`"+path.Join(p.dir, glob)+"`", which, why))
+	}
 	for _, name := range paths {
 		if info, err := os.Stat(filepath.Join(p.root, name)); err == nil && !info.IsDir() {
 			row(name, "full", "a file of the auditor")

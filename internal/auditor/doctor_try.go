@@ -71,7 +71,7 @@ type try struct {
 	entry   audit.AuditorEntry
 	run     *audit.AuditRun
 	src     string // the folder with the ten lines
-	stopped bool // it was still working when its time was up
+	stopped bool   // it was still working when its time was up
 }
 
 // failed reports whether the run ended by itself without a report.
