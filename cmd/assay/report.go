@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"assay/audit"
@@ -43,6 +44,9 @@ type reportCmd struct {
 	Single  bool   `help:"One file for all, to send to somebody: --out names it; default: reports/<timestamp>.html below the root."`
 	Serve   string `help:"Serve the pages at this address of this machine, made anew as a run goes on." placeholder:"127.0.0.1:PORT"`
 	Source  string `help:"Folder with the source of projects, one folder each by its name, as assay fetch writes it: pages show the code around findings and entries." type:"existingdir"`
+
+	others []*record.Record // published runs, scored once
+	keys   map[string]*audit.Project
 }
 
 func (c *reportCmd) Run(ctx context.Context) error {
@@ -123,6 +127,9 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	if err != nil {
 		in.Notes = append(in.Notes, err.Error())
 	}
+	if c.Run_ != "" && slices.ContainsFunc(rs, func(r *record.Record) bool { return r.Run == c.Run_ }) {
+		rs = slices.DeleteFunc(rs, func(r *record.Record) bool { return r.Run != c.Run_ })
+	}
 	for _, r := range rs {
 		if (c.Auditor == "" || r.Auditor == c.Auditor) && (c.Project == "" || r.Project == c.Project) {
 			in.Records = append(in.Records, r)
@@ -136,6 +143,9 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 			}
 			in.Projects[r.Project] = p
 		}
+	}
+	if err := c.published(ctx, in); err != nil {
+		in.Notes = append(in.Notes, err.Error())
 	}
 	if err := c.results(ctx, in, fsys); err != nil {
 		if len(in.Records) == 0 {
@@ -161,6 +171,28 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 		in.Notes = append(in.Notes, none)
 	}
 	return in, nil
+}
+
+// published adds the recordings of others' runs, with which yours are compared, and their keys.
+// A report on one auditor or project, or a format for programs, has none.
+func (c *reportCmd) published(ctx context.Context, in *report.Input) error {
+	if c.Format != "html" || c.Auditor != "" || c.Project != "" || len(in.Records) == 0 {
+		return nil
+	}
+	if c.others == nil {
+		j, err := suite.NewJudge(c.Root)
+		if err != nil {
+			return err
+		}
+		if c.others, c.keys, err = j.Published(ctx); err != nil {
+			return err
+		}
+	}
+	in.Published = c.others
+	for name, p := range c.keys {
+		in.Projects[name] = cmp.Or(in.Projects[name], p)
+	}
+	return nil
 }
 
 // sources gives keys and, of planted projects and of those that --source holds, source.
@@ -221,8 +253,8 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", chosen(c.DB, q), err)
 	}
-	if err := in.Results.NoTrend; err != nil {
-		in.Notes = append(in.Notes, fmt.Sprintf("%s: no trend: %v", store.Shown(c.DB), err))
+	if err := in.Results.NoPast; err != nil {
+		in.Notes = append(in.Notes, fmt.Sprintf("%s: no earlier runs: %v", store.Shown(c.DB), err))
 	}
 	in.Prompts = map[string]string{}
 	for _, v := range in.Results.Variants {

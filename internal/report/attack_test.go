@@ -246,7 +246,7 @@ func TestManyAuditors(t *testing.T) {
 		in.Records = append(in.Records, &r)
 	}
 	_, pages := write(t, in)
-	require.Contains(t, pages["regression.html"], "40 of 300 auditors are shown")
+	require.Contains(t, pages["auditors.html"], "40 of 300 auditors are shown")
 	require.Contains(t, pages[filepath.Join("projects", "go-test-bench.html")], "of 300 auditors are shown")
 }
 

@@ -252,7 +252,7 @@ func TestFiltersAndKeys(t *testing.T) {
 	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => Number(r.cells[2].textContent.split('/')[0]) < Number(r.cells[2].textContent.split('/')[1])).every(Boolean)`))
 	missed := b.told(t, "cases")
 	require.NotEqual(t, all, missed)
-	name := eval[string](t, b, "document.querySelectorAll('#cases thead th')[2].textContent")
+	name := eval[string](t, b, "document.querySelectorAll('#cases thead th')[2].querySelector('button').textContent")
 	require.Equal(t, name, eval[string](t, b, "new URLSearchParams(document.querySelector('#cases tbody a').getAttribute('href').split('?')[1]).get('a')"))
 	b.open(t, filepath.Join(dir, "index.html"), 1440)
 	b.open(t, filepath.Join(dir, "cases.html")+"#cases?of="+url.QueryEscape(name)+"&how=missed", 1440)
@@ -382,7 +382,7 @@ func TestASingleFileInABrowser(t *testing.T) {
 	follow("header a[href='cases.html']", "Cases")
 	app := eval[string](t, b, "document.querySelector('#cases tbody th').textContent.split('/')[0]")
 	follow("#cases tbody a", app)
-	follow("header a[href='regression.html']", "Regression")
+	follow("header a[href='auditors.html']", "Auditors")
 	follow("#matrix tbody th a", "go-test-bench")
 	require.False(t, eval[bool](t, b, "'pwned' in window"))
 	b.mu.Lock()
@@ -422,16 +422,16 @@ func TestAccessible(t *testing.T) {
 	}
 }
 
-// Pictures to look at: each kind of page with each of its tabs, whole, light and dark,
-// of phones and desks; those of the README are cut to a screen. ASSAY_IMAGES names the
-// folder that they are written to.
+// TestScreenshots writes pictures to look at, if ASSAY_IMAGES names a folder for them: each
+// page with each of its tabs, light and dark, as wide as a desk and a phone. ASSAY_PAGES
+// limits them to pages whose name begins so. report-overview is the picture of the documents.
 func TestScreenshots(t *testing.T) {
 	to := os.Getenv("ASSAY_IMAGES")
 	if to == "" {
 		t.Skip("ASSAY_IMAGES names no folder to write pictures to")
 	}
 	b := browser(t)
-	in := sampleSaying(t, "thorough")
+	in := realisticAudits(t)
 	in.Results, in.Apps = realistic(t)
 	in.Prompts = map[string]string{"evaluation-prompt": "Judge it."}
 	dir := t.TempDir()
@@ -442,12 +442,15 @@ func TestScreenshots(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(to, name+".png"), png, 0o644))
 	}
-	for name, file := range map[string]string{"overview": "index.html", "project": "projects/go-test-bench.html", "bench": "bench.html", "cases": "cases.html",
-		"case": "cases/lettings.html#lettings%2Fapprove-quote-03-bad", "regression": "regression.html"} {
+	for name, file := range map[string]string{"overview": "index.html", "auditors": "auditors.html", "project": "projects/vampi.html", "reviewers": "reviewers.html", "cases": "cases.html",
+		"case": "cases/lettings.html#lettings%2Fapprove-quote-03-bad", "cost": "cost.html", "glossary": "glossary.html"} {
+		if !strings.HasPrefix(name, os.Getenv("ASSAY_PAGES")) {
+			continue
+		}
 		for _, scheme := range []string{"light", "dark"} {
 			b.scheme(t, scheme)
-			b.open(t, filepath.Join(dir, file), 1200)
-			if name == "project" && scheme == "light" {
+			if name == "overview" && scheme == "light" {
+				b.open(t, filepath.Join(dir, file), 1200)
 				save("report-"+name, func() ([]byte, error) { return chromedp.Run(b.ctx, chromedp.CaptureScreenshot()) })
 			}
 			for _, width := range []int64{1440, 390} {

@@ -31,19 +31,6 @@ func harder(a, b *caseLine) int {
 	return 0
 }
 
-// Standing is for the filter: whether all, some or none of the variants are right.
-func (c caseLine) Standing() string {
-	switch {
-	case c.All.Answered == 0:
-		return "no answer"
-	case c.All.Right == c.All.Answered:
-		return "all right"
-	case c.All.Right == 0:
-		return "all wrong"
-	}
-	return "mixed"
-}
-
 func cases(ls []variantLine) []*caseLine {
 	byID := across(ls, (*audit.Case).ID)
 	var lines []*caseLine
@@ -73,6 +60,7 @@ type requirement struct {
 type variantData struct {
 	Name   string `json:"name"`
 	Prompt string `json:"prompt"`
+	Class  string `json:"class"` // of its colour
 }
 
 type oneCase struct {
@@ -114,23 +102,23 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 			return err
 		}
 	}
-	p := allCases(ls, all)
+	p := s.allCases(ls, all)
 	return s.render("cases.html", "cases.html", "cases.html", "Cases", p, p.Cases)
 }
 
-func allCases(ls []variantLine, all []*caseLine) *casesPage {
+func (s *site) allCases(ls []variantLine, all []*caseLine) *casesPage {
 	cols := []gridColumn{{Name: "case", Link: "link", Note: "description"}, {Name: "label", Kind: "badge", Pick: true}}
 	for _, l := range ls {
-		cols = append(cols, gridColumn{Name: l.Short, Kind: "share"})
+		cols = append(cols, gridColumn{Name: l.Short, Kind: "share", Term: "right-answers", Class: s.Class(l.Short)})
 	}
-	cols = append(cols, gridColumn{Name: "answers", Pick: true, Hidden: true, Order: []string{"all wrong", "mixed", "all right", "no answer"}}, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "description", Hidden: true}, gridColumn{Name: "link", Hidden: true})
+	cols = append(cols, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "description", Hidden: true}, gridColumn{Name: "link", Hidden: true})
 	g := newGrid("case", cols...)
 	for _, c := range all {
 		cells := []any{clip(c.Case.ID(), 160), string(c.Case.Label)}
 		for _, x := range c.Cells {
 			cells = append(cells, x.String())
 		}
-		g.add(append(cells, c.Standing(), clip(c.Case.App, 80), clip(c.Case.Description, 140), c.Page)...)
+		g.add(append(cells, clip(c.Case.App, 80), clip(c.Case.Description, 140), c.Page)...)
 	}
 	return &casesPage{Cases: g, Total: len(all)}
 }
@@ -199,7 +187,7 @@ func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 		b.Requirements = append(b.Requirements, requirement{r.Number, clipWords(r.Text, wordsMost)})
 	}
 	for _, l := range ls {
-		b.Variants = append(b.Variants, variantData{l.Short, clip(l.Prompt, 80)})
+		b.Variants = append(b.Variants, variantData{l.Short, clip(l.Prompt, 80), s.Class(l.Short)})
 		if text, ok := s.in.Prompts[l.Prompt]; ok {
 			b.Prompts[clip(l.Prompt, 80)] = clipWords(text, codeMost)
 		}

@@ -3,9 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"io/fs"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +41,23 @@ type Moved struct {
 type LostEntry struct {
 	ID, Title string
 	Pos       audit.Pos // of the key's entry, or the case
+}
+
+// lost returns links to the first of the entries or cases that were lost, and one to all.
+func (m Moved) lost() (ps []pointer) {
+	page, _, _ := strings.Cut(m.Page, "#")
+	all, one := page+"#known?since+the+baseline=lost", page+"#"
+	if page == "reviewers.html" {
+		all, one = "cases.html", "cases.html#"
+	}
+	const most = 5
+	for i, l := range m.Lost {
+		if i == most {
+			return append(ps, pointer{What: fmt.Sprintf("%d more", len(m.Lost)-most), Page: all})
+		}
+		ps = append(ps, pointer{What: clip(l.ID, 40), Page: one + url.PathEscape(l.ID)})
+	}
+	return ps
 }
 
 // quiet settles whether what did not move needs anybody's eye.
@@ -126,7 +143,7 @@ func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
 // judges it, else how it stands to its baseline on the cases of both. all is the corpus.
 // told is false where nothing can be said.
 func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Moved, told bool, err error) {
-	m = Moved{Who: v.Short + " on the cases", Took: took(v.consumed()), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "bench.html"}
+	m = Moved{Who: v.Short + " on the cases", Took: took(v.consumed()), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "reviewers.html"}
 	if in.Held.Fixtures == nil {
 		return m, false, nil
 	}
@@ -266,47 +283,6 @@ func took(c score.Consumed) string {
 		parts = append(parts, took.String())
 	}
 	return strings.Join(parts, ", ")
-}
-
-type liveLine struct {
-	row
-	Was, Change string
-	Took        string // cost and time, where anybody says
-	Trend       template.HTML
-}
-
-func (s *site) live(rows []row) (ls []liveLine) {
-	for _, r := range rows {
-		if r.Record.Replay || r.Record.Control != "" {
-			continue
-		}
-		l := liveLine{row: r, Was: "none", Took: tookOf(r.Record), Trend: spark(recalls(s.in.Records, r.Record))}
-		if base := recallBefore(r.Record); base.Defined {
-			l.Was = base.String()
-			if r.Recall.Value.Defined {
-				l.Change = strings.TrimLeft(fmt.Sprintf("%+.1f", 100*(r.Recall.Value.V-base.V)), "+")
-			}
-		}
-		ls = append(ls, l)
-	}
-	return ls
-}
-
-// spark draws shares in the order of their records, from 0 to 1, the newest marked.
-func spark(ps []point) template.HTML {
-	const most, wide, high = 20, 96.0, 22.0
-	ps = ps[max(0, len(ps)-most):]
-	if len(ps) < 2 {
-		return ""
-	}
-	var at []string
-	var x, y float64
-	for i, p := range ps {
-		x, y = 3+float64(i)/float64(len(ps)-1)*(wide-6), high-3-p.E.Value.V*(high-6)
-		at = append(at, fmt.Sprintf("%.1f,%.1f", x, y))
-	}
-	return template.HTML(fmt.Sprintf(`<svg class="spark" viewBox="0 0 %g %g" role="img" aria-label="%s to %s over %d records"><polyline points="%s"/><circle cx="%.1f" cy="%.1f" r="2.5"/></svg>`,
-		wide, high, ps[0].E.Value, ps[len(ps)-1].E.Value, len(ps), strings.Join(at, " "), x, y))
 }
 
 // of returns the results of a variant that gave these answers.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,23 +11,20 @@ import (
 	"assay/audit/score"
 )
 
-// A chart is an SVG's geometry: figures turned into places, and their labels.
-// Shares run from 0 to 1 on its axes.
+// A chart is the geometry of an SVG: dots with their intervals, lines that join dots, axes
+// and labels, in the coordinates of its viewBox.
 type chart struct {
-	Title         string
+	Title, XTitle string
 	Width, Height float64
-	Ticks         []tick // of the vertical axis, or of the horizontal for bars
-	Lines         []drawn
-	Dots          []dot
-	Bars          []bar
-	Goal          float64 // y of the goal line, x for bars; NaN without one
-	HasGoal       bool
-	Mark          string // what the goal line of bars is
-	Legend        []legend
-	Left, Right   float64
+	Left, Right   float64 // of the area within the axes
 	Top, Bottom   float64
 	XTicks        []tick
-	XTitle        string
+	YTicks        []tick
+	Lines         []drawn
+	Dots          []dot
+	Labels        []label
+	Goal          float64 // y of the goal line
+	HasGoal       bool
 }
 
 type tick struct {
@@ -34,25 +32,28 @@ type tick struct {
 	Text string
 }
 
-type drawn struct {
-	Class, Points string
-}
+type drawn struct{ Class, Points string }
 
 type dot struct {
-	X, Y   float64
-	Class  string
-	Text   string // of its title
-	Lo, Hi float64
+	X, Y, Lo, Hi float64
+	Class, Text  string
+	Union        bool // drawn hollow
 }
 
-type bar struct {
-	Y, Lo, Hi, X float64
-	Name, Text   string
-}
-
-type legend struct {
+type label struct {
 	X, Y        float64
 	Class, Text string
+	End         bool // Text ends at X
+}
+
+// A spot is a figure to be drawn at x, with its interval where it has one.
+type spot struct {
+	Name, Class string
+	X           float64
+	E           score.Estimate
+	Text        string // of its title
+	Union       bool   // of several trials, joined to the spot before it
+	Quiet       bool   // labelled only where there is room
 }
 
 // A Series is a figure over time, oldest first.
@@ -66,72 +67,212 @@ type point struct {
 	E  score.Estimate
 }
 
-const (
-	seriesClasses = 6
-	labelsMost    = 20  // dots of a chart that are named in it, to the right of its axes; each dot's title names it
-	letter        = 6.6 // width of a letter at 12 px, about
-)
+const letter = 6.3 // width of a letter at 12 px, about
 
-// scale maps from..to to the places a..b of an axis.
-func scale(from, to, a, b float64) func(float64) float64 {
-	return func(v float64) float64 { return a + (v-from)/(to-from)*(b-a) }
+// An axis maps figures to places of a chart.
+type axis struct {
+	from, to float64
+	log      bool
+	a, b     float64
 }
 
-// estimated is a dot for a share, with its interval.
-func estimated(x float64, e score.Estimate, y func(float64) float64, text string) dot {
-	return dot{X: x, Y: y(e.Value.V), Lo: y(e.Low.V), Hi: y(e.High.V), Text: text}
+func (x axis) at(v float64) float64 {
+	from, to := x.from, x.to
+	if x.log {
+		v, from, to = math.Log10(v), math.Log10(from), math.Log10(to)
+	}
+	return x.a + (v-from)/(to-from)*(x.b-x.a)
 }
 
-// lineChart draws shares over time with their intervals; nil where no series has two
-// points.
-func lineChart(title string, lines []Series, goal score.Value) *chart {
-	if !slices.ContainsFunc(lines, func(l Series) bool { return len(l.Points) > 1 }) {
+// fit returns an axis from a to b that shows the values and little else, between the limits
+// least and most, and its ticks: multiples of 1, 2 or 5 times a power of ten.
+func fit(vs []float64, least, most, a, b float64, text func(float64) string) (axis, []tick) {
+	low, high := slices.Min(vs), slices.Max(vs)
+	if high-low < 1e-9*max(1, math.Abs(high)) {
+		pad := cmp.Or(math.Abs(high)*0.1, 0.01)
+		low, high = low-pad, high+pad
+	}
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/3)))
+	for _, m := range []float64{5, 2} {
+		if (high-low)/(step*m) >= 3 {
+			step *= m
+			break
+		}
+	}
+	x := axis{from: max(least, step*math.Floor(low/step+1e-9)), to: min(most, step*math.Ceil(high/step-1e-9)), a: a, b: b}
+	var ts []tick
+	for i := math.Ceil(x.from/step - 1e-9); i*step <= x.to+step/1e6; i++ {
+		ts = append(ts, tick{x.at(i * step), text(i * step)})
+	}
+	return x, ts
+}
+
+// fitLog is fit on a logarithmic scale.
+func fitLog(vs []float64, a, b float64, text func(float64) string) (axis, []tick) {
+	low, high := slices.Min(vs), slices.Max(vs)
+	x := axis{from: low / 1.25, to: high * 1.25, log: true, a: a, b: b}
+	wide := math.Log10(x.to / x.from)
+	var ts []tick
+	for e := math.Floor(math.Log10(x.from)); e <= math.Log10(x.to); e++ {
+		for _, m := range []float64{1, 2, 5} {
+			if v := m * math.Pow(10, e); v >= x.from && v <= x.to && (m == 1 || wide < 2.5) {
+				ts = append(ts, tick{x.at(v), text(v)})
+			}
+		}
+	}
+	return x, ts
+}
+
+func percent(v float64) string { return fmt.Sprintf("%g %%", math.Abs(math.Round(1000*v)/10)) }
+
+func plain(v float64) string { return fmt.Sprintf("%.3g", v) }
+
+// ends returns the figures of an estimate: its value and, where it has them, its bounds.
+func ends(e score.Estimate) (vs []float64) {
+	for _, v := range []score.Value{e.Value, e.Low, e.High} {
+		if v.Defined {
+			vs = append(vs, v.V)
+		}
+	}
+	return vs
+}
+
+// scatter draws shares over a figure; nil where fewer than two spots can be drawn. The axis
+// of figures above 0 that differ much is logarithmic.
+func scatter(title, xTitle string, spots []spot, text func(float64) string) *chart {
+	spots = slices.DeleteFunc(slices.Clone(spots), func(s spot) bool { return !s.E.Value.Defined || !(s.X > 0 && s.X < score.BeyondAll) })
+	if len(spots) < 2 {
 		return nil
 	}
-	var times []time.Time
-	for _, l := range lines {
-		for _, p := range l.Points {
-			times = append(times, p.At)
+	c := &chart{Title: title, XTitle: xTitle, Width: 760, Height: 400, Left: 52, Right: 740, Top: 16, Bottom: 346}
+	var xs, ys []float64
+	for _, s := range spots {
+		xs = append(xs, s.X)
+		if s.Quiet { // its interval may leave the chart
+			ys = append(ys, s.E.Value.V)
+		} else {
+			ys = append(ys, ends(s.E)...)
 		}
 	}
-	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
-	c := &chart{Title: title, Width: 760, Left: 48, Right: 706, Top: 16, Bottom: 216}
-	y := scale(0, 1, c.Bottom, c.Top)
-	seconds := scale(0, math.Max(1, last.Sub(first).Seconds()), c.Left+10, c.Right-10)
-	x := func(t time.Time) float64 { return seconds(t.Sub(first).Seconds()) }
-	c.Ticks = ticks(0, y)
-	c.XTicks = timeTicks(first, last, x)
-	for i, l := range lines {
-		var dots []dot
-		for _, p := range l.Points {
-			dots = append(dots, estimated(x(p.At), p.E, y, fmt.Sprintf("%s, %s: %s", l.Name, p.At.UTC().Format("2006-01-02 15:04"), p.E)))
-		}
-		c.series(i, l.Name, dots)
+	y, yTicks := fit(ys, 0, 1, c.Bottom, c.Top, percent)
+	var x axis
+	if slices.Max(xs) > 4*slices.Min(xs) {
+		x, c.XTicks = fitLog(xs, c.Left+10, c.Right-10, text)
+	} else {
+		x, c.XTicks = fit(xs, 0, math.Inf(1), c.Left+10, c.Right-10, text)
 	}
-	if goal.Defined {
-		c.Goal, c.HasGoal = y(goal.V), true
+	for i := range c.XTicks {
+		c.XTicks[i].Text = strings.TrimSuffix(c.XTicks[i].Text, ".00")
+	}
+	c.YTicks = yTicks
+	for i, s := range spots {
+		d := dot{X: x.at(s.X), Y: y.at(s.E.Value.V), Class: s.Class, Text: s.Text, Union: s.Union}
+		if s.E.Low.Defined && !s.Quiet {
+			d.Lo, d.Hi = y.at(s.E.Low.V), y.at(s.E.High.V)
+		}
+		if s.Union && i > 0 {
+			c.Lines = append(c.Lines, drawn{s.Class, fmt.Sprintf("%.1f,%.1f %.1f,%.1f", c.Dots[i-1].X, c.Dots[i-1].Y, d.X, d.Y)})
+		}
+		c.Dots = append(c.Dots, d)
+	}
+	for _, quiet := range []bool{false, true} {
+		for i, s := range spots {
+			if s.Name != "" && s.Quiet == quiet {
+				c.label(c.Dots[i], s.Name, quiet)
+			}
+		}
 	}
 	return c
 }
 
-func class(i int) string { return fmt.Sprintf("s%d", i%seriesClasses) }
-
-// series joins dots in the i-th colour; its name is the i-th below the chart, three a line.
-func (c *chart) series(i int, name string, dots []dot) {
-	var points []string
-	for _, d := range dots {
-		d.Class = class(i)
-		points = append(points, fmt.Sprintf("%.1f,%.1f", d.X, d.Y))
-		c.Dots = append(c.Dots, d)
+// label writes a name beside a dot where it covers neither a label nor a dot. Where there
+// is no such place it is left out if that is allowed, and else written all the same.
+func (c *chart) label(d dot, name string, optional bool) {
+	name = clip(name, 34)
+	wide, high := letter*float64(len([]rune(name))), 13.0
+	covers := func(l label) bool {
+		from := l.X
+		if l.End {
+			from -= wide
+		}
+		if from < c.Left || from+wide > c.Right || l.Y < c.Top || l.Y > c.Bottom {
+			return true
+		}
+		for _, o := range c.Labels {
+			left, w := o.X, letter*float64(len([]rune(o.Text)))
+			if o.End {
+				left -= w
+			}
+			if from < left+w && left < from+wide && math.Abs(o.Y-l.Y) < high {
+				return true
+			}
+		}
+		return slices.ContainsFunc(c.Dots, func(o dot) bool {
+			return o.X > from-5 && o.X < from+wide+5 && math.Abs(o.Y-l.Y) < high/2+4
+		})
 	}
-	c.Lines = append(c.Lines, drawn{class(i), strings.Join(points, " ")})
-	y := c.Bottom + 42 + float64(i/3)*20
-	c.Legend = append(c.Legend, legend{X: c.Left + float64(i%3)*235, Y: y, Class: class(i), Text: clip(name, 30)})
-	c.Height = y + 14
+	right := label{X: d.X + 9, Y: d.Y, Class: d.Class, Text: name}
+	for _, by := range []float64{0, -11, 11, -22, 22} {
+		for _, l := range []label{{d.X + 9, d.Y + by, d.Class, name, false}, {d.X - 9, d.Y + by, d.Class, name, true}} {
+			if !covers(l) {
+				c.Labels = append(c.Labels, l)
+				return
+			}
+		}
+	}
+	if !optional {
+		c.Labels = append(c.Labels, right)
+	}
 }
 
-// timeTicks gives round times between two, six at most; where hardly any is round,
-// the two themselves.
+// lineChart draws shares over time with their intervals, each series labelled at its newest
+// point; nil where no series has two points. class names the colour of a series.
+func lineChart(title string, lines []Series, goal score.Value, class func(string) string) *chart {
+	if !slices.ContainsFunc(lines, func(l Series) bool { return len(l.Points) > 1 }) {
+		return nil
+	}
+	var times []time.Time
+	var ys []float64
+	for _, l := range lines {
+		for _, p := range l.Points {
+			times, ys = append(times, p.At), append(ys, ends(p.E)...)
+		}
+	}
+	if goal.Defined {
+		ys = append(ys, goal.V)
+	}
+	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
+	c := &chart{Title: title, Width: 760, Height: 260, Left: 52, Right: 740, Top: 16, Bottom: 226}
+	y, yTicks := fit(ys, 0, 1, c.Bottom, c.Top, percent)
+	seconds := axis{from: 0, to: max(1, last.Sub(first).Seconds()), a: c.Left + 10, b: c.Right - 190}
+	x := func(t time.Time) float64 { return seconds.at(t.Sub(first).Seconds()) }
+	c.YTicks, c.XTicks = yTicks, timeTicks(first, last, x)
+	for _, l := range lines {
+		var points []string
+		for _, p := range l.Points {
+			d := dot{X: x(p.At), Y: y.at(p.E.Value.V), Class: class(l.Name), Text: fmt.Sprintf("%s, %s: %s", l.Name, p.At.UTC().Format("2006-01-02 15:04"), p.E)}
+			if p.E.Low.Defined {
+				d.Lo, d.Hi = y.at(p.E.Low.V), y.at(p.E.High.V)
+			}
+			points = append(points, fmt.Sprintf("%.1f,%.1f", d.X, d.Y))
+			c.Dots = append(c.Dots, d)
+		}
+		c.Lines = append(c.Lines, drawn{class(l.Name), strings.Join(points, " ")})
+	}
+	n := 0
+	for _, l := range lines {
+		if n += len(l.Points); len(l.Points) > 0 {
+			c.label(c.Dots[n-1], l.Name, false)
+		}
+	}
+	if goal.Defined {
+		c.Goal, c.HasGoal = y.at(goal.V), true
+	}
+	return c
+}
+
+// timeTicks returns round times between two, six at most; where hardly any is round, the
+// two themselves.
 func timeTicks(first, last time.Time, x func(time.Time) float64) (ts []tick) {
 	const day = 24 * time.Hour
 	for _, step := range []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, day, 2 * day, 7 * day, 14 * day, 30 * day, 91 * day, 365 * day, 3650 * day} {
@@ -155,114 +296,61 @@ func timeTicks(first, last time.Time, x func(time.Time) float64) (ts []tick) {
 	return ts
 }
 
-type measured struct {
-	Name string
-	E    score.Estimate
+// A strip is the axis that the interval pictures of a table share.
+type strip struct {
+	axis
+	Ticks []tick
+	Wide  float64
 }
 
-// barChart draws estimates with their intervals, one a line, and a mark at a share
-// that means something (none: empty). nil where nothing is defined.
-func barChart(title string, ms []measured, mark string, at float64) *chart {
-	c := &chart{Title: title, Width: 560, Left: 230, Right: 530, Top: 10, Mark: mark}
-	ms = slices.DeleteFunc(slices.Clone(ms), func(m measured) bool { return !m.E.Value.Defined })
-	if len(ms) == 0 {
+// A mark is the interval picture of one row.
+type mark struct{ Lo, Hi, X float64 }
+
+const stripWide = 240
+
+// stripOf returns the axis that shows all estimates.
+func stripOf(es []score.Estimate) *strip {
+	var vs []float64
+	for _, e := range es {
+		vs = append(vs, ends(e)...)
+	}
+	if len(vs) == 0 {
 		return nil
 	}
-	floor := floorOf(ms)
-	x := scale(floor, 1, c.Left, c.Right)
-	for i, m := range ms {
-		c.Bars = append(c.Bars, bar{Y: c.Top + 16 + float64(i)*26, X: x(m.E.Value.V), Lo: x(m.E.Low.V), Hi: x(m.E.High.V), Name: clip(m.Name, 24), Text: m.Name + ": " + m.E.String()})
-	}
-	c.Bottom = c.Top + float64(len(ms))*26 + 8
-	c.Ticks = ticks(floor, x)
-	if c.Height = c.Bottom + 24; mark != "" && at >= floor {
-		c.Goal, c.HasGoal = x(at), true
-		c.Height += 16
-	}
-	return c
+	s := &strip{Wide: stripWide}
+	s.axis, s.Ticks = fit(vs, 0, 1, 16, stripWide-16, percent)
+	return s
 }
 
-// floorOf gives where an axis of shares begins: below every interval, in tenths,
-// so that reviewers who are all good are still told apart.
-func floorOf(ms []measured) float64 {
-	low := 1.0
-	for _, m := range ms {
-		low = min(low, m.E.Low.V)
-	}
-	return min(0.9, max(0, math.Floor(low*10-1e-9)/10))
-}
-
-// ticks gives those of an axis of shares from floor to 1: five to eight.
-func ticks(floor float64, at func(float64) float64) []tick {
-	var ts []tick
-	step := 20
-	switch {
-	case floor > 0.85:
-		step = 2
-	case floor > 0.75:
-		step = 5
-	case floor > 0.45:
-		step = 10
-	}
-	for v := 100; v >= int(math.Round(100*floor)); v -= step {
-		ts = append(ts, tick{at(float64(v) / 100), fmt.Sprintf("%d %%", v)})
-	}
-	return ts
-}
-
-// costChart draws accuracy against cost on a logarithmic axis; nil where fewer
-// than two have a price.
-func costChart(ls []variantLine) *chart {
-	var usd []float64
-	var ms []measured
-	priced := func(l variantLine) bool { return l.usd > 0 && l.Bench.BalancedAccuracy.Value.Defined }
-	for _, l := range ls {
-		if priced(l) {
-			usd = append(usd, l.usd)
-			ms = append(ms, measured{l.Short, l.Bench.BalancedAccuracy})
-		}
-	}
-	if len(ms) < 2 {
+// Mark returns the picture of an estimate; nil where it is undefined.
+func (s *strip) Mark(e score.Estimate) *mark {
+	if s == nil || !e.Value.Defined {
 		return nil
 	}
-	c := &chart{Title: "Balanced accuracy against cost", Width: 760, Height: 330, Left: 48, Right: 590, Top: 16, Bottom: 276, XTitle: "USD for a thousand answers"}
-	first, last := math.Floor(math.Log10(slices.Min(usd))), math.Ceil(math.Log10(slices.Max(usd)*1.0001))
-	floor := floorOf(ms)
-	power := scale(first, max(last, first+1), c.Left+12, c.Right-12)
-	x := func(v float64) float64 { return power(math.Log10(v)) }
-	y := scale(floor, 1, c.Bottom, c.Top)
-	c.Ticks = ticks(floor, y)
-	for e := first; e <= last; e++ {
-		for _, m := range []float64{1, 2, 5} {
-			if v := m * math.Pow(10, e); e < last || m == 1 {
-				c.XTicks = append(c.XTicks, tick{x(v), fmt.Sprintf("%.2g", v)})
-			}
-		}
+	m := &mark{X: s.at(e.Value.V)}
+	m.Lo, m.Hi = m.X, m.X
+	if e.Low.Defined {
+		m.Lo, m.Hi = s.at(e.Low.V), s.at(e.High.V)
 	}
-	for i, l := range ls {
-		if priced(l) {
-			e := l.Bench.BalancedAccuracy
-			d := estimated(x(l.usd), e, y, fmt.Sprintf("%s: %s at %.2f USD", l.Short, e, l.usd))
-			d.Class = class(i)
-			c.Dots = append(c.Dots, d)
-			if len(c.Legend) < labelsMost {
-				c.label(x(l.usd), y(e.Value.V), clip(l.Short, 26))
-			}
-		}
-	}
-	return c
+	return m
 }
 
-// label writes a name to the right of a dot, lower where another name stands already.
-func (c *chart) label(x, y float64, name string) {
-	const high = 14.0 // of a letter at 12 px, about
-	l := legend{X: x + 8, Y: y - 8, Text: name}
-	overlaps := func(o legend) bool {
-		return l.X < o.X+letter*float64(len(o.Text)) && o.X < l.X+letter*float64(len(name)) && math.Abs(o.Y-l.Y) < high
+const (
+	colours    = 10 // classes of variants: v0 to v9
+	noColour   = "vx"
+	coloursAre = "v%d"
+)
+
+// paint gives each of the names, in their order, a colour of its own as long as there are any.
+func paint(names []string) map[string]string {
+	classes := map[string]string{}
+	for _, n := range names {
+		if _, ok := classes[n]; !ok && len(classes) < colours {
+			classes[n] = fmt.Sprintf(coloursAre, len(classes))
+		}
 	}
-	for slices.ContainsFunc(c.Legend, overlaps) {
-		l.Y += high / 2
-	}
-	c.Legend = append(c.Legend, l)
-	c.Height = max(c.Height, l.Y+10)
+	return classes
 }
+
+// Class returns the colour of a variant: grey if it is recorded, or is beyond the colours.
+func (s *site) Class(name string) string { return cmp.Or(s.colours[name], noColour) }

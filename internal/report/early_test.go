@@ -33,7 +33,7 @@ func TestEarlyEndsAreTold(t *testing.T) {
 	_, err = report.WriteSite(dir, in)
 	require.NoError(t, err)
 	project := filepath.Join(dir, "projects", "go-test-bench.html")
-	for _, page := range []string{filepath.Join(dir, "regression.html"), project} {
+	for _, page := range []string{filepath.Join(dir, "auditors.html"), project} {
 		b, err := os.ReadFile(page)
 		require.NoError(t, err)
 		require.Contains(t, string(b), "3 of 4 runs ended early", page)

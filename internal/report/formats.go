@@ -103,8 +103,8 @@ func factsOf(in *Input) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &benchPage{Variants: ls}
-	if err := p.apps(); err != nil {
+	apps, err := appLines(ls)
+	if err != nil {
 		return nil, err
 	}
 	for i, l := range ls {
@@ -117,7 +117,7 @@ func factsOf(in *Input) (*facts, error) {
 			whole.trials = append(whole.trials, b)
 		}
 		f.Bench = append(f.Bench, whole)
-		for _, a := range p.Apps {
+		for _, a := range apps {
 			if a.Cells[i] != nil {
 				f.Bench = append(f.Bench, benchFact{Model: l.Model, Prompt: l.Prompt, App: a.App, Figures: a.Cells[i]})
 			}

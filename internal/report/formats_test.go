@@ -202,7 +202,7 @@ func TestCasesOfNoApplication(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(csv, "Bench,all,model-0,evaluation-prompt,accuracy,"))
 	_, pages := write(t, in)
-	require.Regexp(t, `not stated</th><td class="num">undefined`, pages["bench.html"])
+	require.Regexp(t, `not stated</th><td class="num">undefined`, pages["reviewers.html"])
 }
 
 // Empty is an error, and names do not leave the folder or meet in one file.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,8 +9,8 @@ import (
 	"assay/audit"
 )
 
-// A grid is a long table as data: the page's script makes its rows as they are
-// shown, filters and sorts them, and writes them as CSV, JSON or SARIF.
+// A grid is a long table as data. The page's script makes its rows as they are shown,
+// filters and sorts them, and writes them as CSV, JSON or SARIF.
 type grid struct {
 	Columns []gridColumn
 	Rows    [][]any           // of a num column a number or nil, of all others a string
@@ -20,9 +21,9 @@ type grid struct {
 	all     int               // rows before any were left out
 }
 
-// A gridColumn says what a column's cells are: text, code, badge, num, share (right
-// answers of those given, as "2/3"), words (shown when the row is opened), source
-// (lines with their marks, likewise).
+// A gridColumn says what a column's cells are: text, code, badge, num, share (a count of
+// several, as "2/3"), words (shown when the row is opened), source (lines with their marks,
+// likewise).
 type gridColumn struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind,omitempty"`
@@ -33,9 +34,18 @@ type gridColumn struct {
 	Note   string   `json:"note,omitempty"`   // the column that stands below its cells
 	By     string   `json:"by,omitempty"`     // the num column that it sorts by
 	Opens  bool     `json:"opens,omitempty"`  // where words and source are opened
+	Term   string   `json:"term,omitempty"`   // of the glossary that its head means; by Name where it is empty
+	Means  string   `json:"means,omitempty"`  // its definition
+	Class  string   `json:"class,omitempty"`  // the colour of the variant that it is about
 }
 
 func newGrid(id string, columns ...gridColumn) *grid {
+	for i := range columns {
+		c := &columns[i]
+		if t := define(cmp.Or(c.Term, c.Name)); t != nil && !c.Hidden {
+			c.Term, c.Means = t.ID, t.Means
+		}
+	}
 	return &grid{Columns: columns, ID: id, Rows: [][]any{}, Badges: map[string]string{}, words: wordsMost}
 }
 
@@ -53,7 +63,8 @@ func (g *grid) add(cells ...any) {
 	g.Rows = append(g.Rows, cells)
 }
 
-// MarshalJSON writes texts once, however many cells hold them: a cell has its text's place.
+// MarshalJSON writes each text once, however many cells hold it. A cell holds the index of
+// its text.
 func (g *grid) MarshalJSON() ([]byte, error) {
 	texts, at := []string{""}, map[string]int{"": 0}
 	rows := make([][]any, len(g.Rows))
@@ -78,8 +89,8 @@ func (g *grid) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"columns": g.Columns, "rows": rows, "texts": texts, "id": g.ID, "badges": g.Badges})
 }
 
-// shorter cuts what rows say when they are opened, then leaves out rows, and says so;
-// false where hardly any is left.
+// shorter cuts what rows say when they are opened, then leaves out rows, and notes that in
+// Cut. It returns false where hardly any row is left.
 func (g *grid) shorter() bool {
 	const wordsLeast, rowsLeast = 60, 20
 	g.all = max(g.all, len(g.Rows))

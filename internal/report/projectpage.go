@@ -35,9 +35,10 @@ type projectPage struct {
 // An auditorPart is one auditor's newest record on the project's page.
 type auditorPart struct {
 	row
-	Figures []FigureDiff // Now holds the record's
-	Diff    *RecordDiff  // against the record before; nil without one
-	Broken  string       // why the two could not be compared
+	Figures  []FigureDiff // Now holds the record's
+	Together []string     // what several trials found together
+	Diff     *RecordDiff  // against the record before; nil without one
+	Broken   string       // why the two could not be compared
 }
 
 type heatLine struct {
@@ -79,11 +80,11 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		if rated > ratesMost {
 			r.Rates = nil
 			if !unrated {
-				p.Notes = append(p.Notes, fmt.Sprintf("Figures by CWE are shown of the first %d auditors: assay report --format csv tells all.", i))
+				p.Notes = append(p.Notes, fmt.Sprintf("Figures by CWE are shown of the first %d auditors: assay report --format csv has all.", i))
 			}
 			unrated = true
 		}
-		a := auditorPart{row: r, Figures: figures(nil, r.Record)}
+		a := auditorPart{row: r, Figures: figures(nil, r.Record), Together: record.Together(r.Record.Counting())}
 		a.diff(s.in.Records)
 		p.Rows = append(p.Rows, a)
 		if p.Key != nil && r.Record.Key != "" && r.Record.Key != p.Key.KeyHash {
@@ -99,11 +100,11 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 	slices.SortStableFunc(p.Changes, worstFirst)
 	src := &excerpts{read: s.in.Source, project: name, lines: map[string][]string{}, room: excerptsMost}
 	s.transcripts(p)
-	p.known(src)
+	p.known(s, src)
 	p.findings(src)
 	p.decoys()
 	p.heat()
-	p.history(s.in.Records)
+	p.history(s)
 	return p
 }
 
@@ -162,8 +163,9 @@ func (a *auditorPart) diff(all []*record.Record) {
 	}
 }
 
+// A foundCell is what an auditor's trials made of an entry.
 type foundCell struct {
-	Word   string // "found", "half", "missed", or empty where the record has another key
+	Word   string // "found", "partial", "missed"; empty without a trial
 	Full   int    // trials with a full match
 	Trials int
 	Since  string // "lost" or "gained" since the baseline
@@ -176,12 +178,13 @@ func (c *foundCell) add(credit float64) {
 		c.Full++
 		c.Word = "found"
 	case credit > 0 && c.Word != "found":
-		c.Word = "half"
+		c.Word = "partial"
 	case c.Word == "":
 		c.Word = "missed"
 	}
 }
 
+// Text returns "found", "found 2/3", "partial", "missed" or nothing.
 func (c foundCell) Text() string {
 	if c.Word == "found" && c.Full < c.Trials {
 		return fmt.Sprintf("found %d/%d", c.Full, c.Trials)
@@ -189,7 +192,15 @@ func (c foundCell) Text() string {
 	return c.Word
 }
 
-func (p *projectPage) known(src *excerpts) {
+// share returns "2/3" for two of three trials, and nothing without a trial.
+func (c foundCell) share() string {
+	if c.Trials == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", c.Full, c.Trials)
+}
+
+func (p *projectPage) known(s *site, src *excerpts) {
 	type line struct {
 		score.KnownResult
 		cells []foundCell
@@ -216,10 +227,14 @@ func (p *projectPage) known(src *excerpts) {
 		}
 	}
 	key := entries(p.Key)
-	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true}, {Name: "place", Kind: "code", Link: "link"},
+	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true, Term: "vulnerability"}, {Name: "place", Kind: "code", Link: "link"},
 		{Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank", Order: severities}}
 	for _, r := range p.Rows {
-		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge", Pick: r.kind() == 0})
+		c := gridColumn{Name: r.Label(), Kind: "badge", Pick: true, Term: "found", Class: s.Class(clip(r.Record.Auditor, shortMost))}
+		if r.kind() > 0 {
+			c.Kind, c.Pick, c.Term = "share", false, "found-in-trials"
+		}
+		cols = append(cols, c)
 	}
 	cols = append(cols, gridColumn{Name: "found", Pick: true, Hidden: true, Order: []string{"by nobody", "by some", "by all"}}, gridColumn{Name: "since the baseline", Pick: true, Hidden: true},
 		gridColumn{Name: "CWE", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
@@ -231,6 +246,14 @@ func (p *projectPage) known(src *excerpts) {
 		cells := []any{clip(id, 60), clip(k.Title, 300), clip(placeAt(k.File, k.Lines), 320), clip(string(l.Dimension), 40), k.Severity.String()}
 		n, real, since := 0, 0, map[string]bool{}
 		for i, c := range l.cells {
+			if p.Rows[i].kind() > 0 {
+				cells = append(cells, c.share())
+				if p.Rows[i].kind() == 1 {
+					real++
+					n += min(1, c.Full)
+				}
+				continue
+			}
 			text := c.Text()
 			if c.Since != "" {
 				text += ", " + c.Since
@@ -238,11 +261,9 @@ func (p *projectPage) known(src *excerpts) {
 			}
 			cells = append(cells, text)
 			g.Badges[text] = badge(cmp.Or(c.Since, c.Word))
-			if p.Rows[i].Record.Control == "" {
-				real++
-				if c.Word == "found" || c.Word == "half" {
-					n++
-				}
+			real++
+			if c.Word == "found" || c.Word == "partial" {
+				n++
 			}
 		}
 		found := "by some"
@@ -344,9 +365,9 @@ func (p *projectPage) decoys() {
 	if p.Key == nil || len(p.Key.Decoys) == 0 {
 		return
 	}
-	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Opens: true}, {Name: "place", Kind: "code", Link: "link"}}
+	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Opens: true, Term: "decoy"}, {Name: "place", Kind: "code", Link: "link"}}
 	for _, r := range p.Rows {
-		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge"})
+		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge", Term: "decoy"})
 	}
 	cols = append(cols, gridColumn{Name: "hit", Pick: true, Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "why it is none", Kind: "words"})
 	g := newGrid("ID", cols...)
@@ -386,17 +407,17 @@ func (p *projectPage) heat() {
 	}
 }
 
-func (p *projectPage) history(all []*record.Record) {
+func (p *projectPage) history(s *site) {
 	var lines []Series
 	var goal score.Value
 	for _, r := range p.Rows {
-		l := Series{Name: r.Record.Auditor, Points: recalls(all, r.Record)}
+		l := Series{Name: clip(r.Record.Auditor, shortMost), Points: recalls(s.in.Records, r.Record)}
 		if r.Record.Goals.Recall > 0 {
 			goal = score.Of(r.Record.Goals.Recall)
 		}
 		lines = append(lines, l)
 	}
-	p.History = lineChart("Recall over the records", lines, goal)
+	p.History = lineChart("Recall over the records", lines, goal, s.Class)
 }
 
 func recalls(all []*record.Record, of *record.Record) (ps []point) {

@@ -4,12 +4,18 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"assay/audit"
+	"assay/audit/score"
+	"assay/internal/record"
 	"assay/internal/report"
 	"assay/internal/store"
+	"assay/internal/suite"
 )
 
 // corpusRoot is where tests/ lies.
@@ -100,4 +106,51 @@ func (m *mockModel) answer(c *audit.Case, hard float64, trial int) store.Evaluat
 		}
 	}
 	return e
+}
+
+// realisticAudits shows published runs as if they were yours: audit-skill found more in an
+// earlier run, which is its baseline, than in the newest; audit-skill-small has no baseline.
+func realisticAudits(t *testing.T) report.Input {
+	t.Helper()
+	j, err := suite.NewJudge(corpusRoot)
+	require.NoError(t, err)
+	all, keys, err := j.Published(t.Context())
+	require.NoError(t, err)
+	in := report.Input{Made: day.Add(72 * time.Hour), Projects: keys}
+	byModel := map[string][]*record.Record{}
+	for _, r := range all {
+		byModel[r.Auditor] = append(byModel[r.Auditor], r)
+	}
+	run := func(model, name, id string, at time.Time, baseline []*record.Record) (rs []*record.Record) {
+		var subjects []score.Subject
+		for _, r := range byModel[model] {
+			own := *r
+			own.Auditor, own.Run, own.Date, own.Replay = name, id, at, false
+			own.Command, own.Change = "sh agent/audit.sh", "shorter instructions"
+			s := score.Subject{Name: r.Project, Now: record.ScoreTrials(r.Trials)}
+			for _, b := range baseline {
+				if b.Project == r.Project {
+					s.Baseline = record.ScoreTrials(b.Trials)
+				}
+			}
+			rs, subjects = append(rs, &own), append(subjects, s)
+		}
+		whole, err := score.JudgeSuite(subjects, score.Rules{})
+		require.NoError(t, err)
+		for i, r := range rs {
+			w := whole
+			w.Projects = nil
+			r.Judgement, r.Whole = whole.Projects[i], &w
+		}
+		return rs
+	}
+	was := run("claude-sonnet-4-6-agentic-v1", "audit-skill", "1", day, nil)
+	in.Records = slices.Concat(was, run("claude-haiku-4-5-agentic-v1", "audit-skill", "2", day.Add(48*time.Hour), was),
+		run("deepseek-v4-flash-agentic-v1", "audit-skill-small", "2", day.Add(48*time.Hour), nil))
+	for _, r := range all {
+		if !slices.Contains([]string{"claude-haiku-4-5-agentic-v1", "deepseek-v4-flash-agentic-v1"}, r.Auditor) {
+			in.Published = append(in.Published, r)
+		}
+	}
+	return in
 }

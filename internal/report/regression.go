@@ -38,7 +38,7 @@ func (r row) kind() int {
 
 // Label is the auditor's name with what a reader must know beside it.
 func (r row) Label() string {
-	return clip(r.Record.Auditor, shortMost) + [...]string{"", " (replay)", " (control)"}[r.kind()]
+	return clip(r.Record.Auditor, shortMost) + [...]string{"", " (recorded)", " (control)"}[r.kind()]
 }
 
 func rowOf(r *record.Record) row {

@@ -36,8 +36,8 @@ type Results struct {
 	Variants []*VariantResults // by model, then prompt
 	Rows     int               // evaluations that were read
 	Old      int               // of these, of an earlier form of their case
-	Trend    []Series          // of reviewers, run by run
-	NoTrend  error             // why there is none: another program's file has no runs
+	Past     []Past            // the runs of reviewers, newest first
+	NoPast   error             // why there is none: another program's file has no runs
 	Odd      int               // of these, nothing can be judged by: see OddWhy
 	// OddWhy says what is wrong with the first odd one.
 	OddWhy string
@@ -136,7 +136,7 @@ func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, wo
 		return nil, err
 	}
 	if words && q.Run == "" {
-		l.r.Trend, l.r.NoTrend = trendOf(ctx, st, key)
+		l.r.Past, l.r.NoPast = pastOf(ctx, st, key)
 	}
 	if err := l.read(ctx, st, words); err != nil {
 		return nil, err

@@ -36,8 +36,8 @@ func TestFiguresByCWEOfManyReviewers(t *testing.T) {
 	}
 	in := report.Input{Made: day, Results: answered(t, evs, report.Key{Cases: byID}), Apps: corpus.Apps}
 	_, pages := write(t, in)
-	require.Regexp(t, `Of the \d+ reviewers with the highest balanced accuracy: assay report --format csv tells all`, pages["bench.html"])
-	require.Contains(t, pages["bench.html"], `id="rates-0"`)
+	require.Regexp(t, `Of the \d+ reviewers with the highest balanced accuracy: assay report --format csv has all`, pages["reviewers.html"])
+	require.Contains(t, pages["reviewers.html"], `id="rates-0"`)
 }
 
 // Likewise of auditors of a project with a long key.
@@ -59,7 +59,7 @@ func TestFiguresByCWEOfManyAuditors(t *testing.T) {
 	}
 	_, pages := write(t, in)
 	page := pages[filepath.Join("projects", "dataease.html")]
-	require.Regexp(t, `Figures by CWE are shown of the first \d+ auditors: assay report --format csv tells all`, page)
+	require.Regexp(t, `Figures by CWE are shown of the first \d+ auditors: assay report --format csv has all`, page)
 	require.Contains(t, page, `id="rates-by-agent-0"`)
 }
 
@@ -119,6 +119,6 @@ func TestNotesThatAreLeftOutAreCounted(t *testing.T) {
 	in := report.Input{Made: day, Notes: notes, Results: manyReviewers(t, 101, 1)} // whose number is a note, too
 	_, pages := write(t, in)
 	require.Contains(t, pages["index.html"], "note-19")
-	require.Contains(t, pages["index.html"], "5 notes more: assay report --format text tells all.")
+	require.Contains(t, pages["index.html"], "5 notes more: assay report --format text shows all.")
 	require.Equal(t, "note-20", notes[20])
 }

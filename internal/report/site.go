@@ -40,6 +40,9 @@ type Input struct {
 	Notes    []string // what could not be read
 	Runs     []Ran    // the newest run of each suite
 
+	// Published are scored recordings of others' runs, with which yours are compared.
+	Published []*record.Record
+
 	// Source reads a file of a project's pinned tree, Prompts are the evaluation
 	// prompts by name, Transcripts what the auditor of a record wrote. Each may be missing: pages then lack what is made of it.
 	Source      func(project, path string) ([]byte, error)
@@ -55,21 +58,25 @@ type Ran struct {
 }
 
 type site struct {
-	in     Input
-	put    func(name string, page []byte) error
-	pages  *template.Template
-	wrote  map[string]bool
-	single bool // pages become parts of one file
-	served bool // pages look for newer ones
+	in      Input
+	put     func(name string, page []byte) error
+	pages   *template.Template
+	wrote   map[string]bool
+	single  bool              // pages become parts of one file
+	served  bool              // pages look for newer ones
+	colours map[string]string // classes, by the name of a variant
 
 	// What templates show of it.
-	CSS                  template.CSS
-	JS                   template.JS
-	CSP, Made            string
-	Served               string // when it was made, where pages look for newer ones
-	HasRecords, HasBench bool
-	Parts                []part // of the one file
+	CSS       template.CSS
+	JS        template.JS
+	CSP, Made string
+	Served    string // when it was made, where pages look for newer ones
+	Sections  []section
+	Parts     []part // of the one file
 }
+
+// A section is a link of the head of every page.
+type section struct{ Text, Page string }
 
 type part struct {
 	Name, Section string
@@ -131,10 +138,17 @@ func WriteSingle(w io.Writer, in Input) error {
 }
 
 func (s *site) make() error {
-	if len(s.in.Records) == 0 && s.in.Results == nil {
+	if len(s.in.Records)+len(s.in.Published) == 0 && s.in.Results == nil {
 		return errors.New("nothing to report: expected records or results of a run")
 	}
-	s.wrote, s.HasRecords, s.HasBench = map[string]bool{}, len(s.in.Records) > 0, s.in.Results != nil
+	s.wrote, s.Sections = map[string]bool{}, []section{{"Overview", "index.html"}}
+	if len(s.in.Records)+len(s.in.Published) > 0 {
+		s.Sections = append(s.Sections, section{"Auditors", "auditors.html"})
+	}
+	if s.in.Results != nil {
+		s.Sections = append(s.Sections, section{"Reviewers", "reviewers.html"}, section{"Cases", "cases.html"})
+	}
+	s.Sections = append(s.Sections, section{"Cost", "cost.html"}, section{"Glossary", "glossary.html"})
 	s.Made = s.in.Made.UTC().Format("2006-01-02 15:04 UTC")
 	if err := s.load(); err != nil {
 		return err
@@ -288,13 +302,6 @@ var functions = template.FuncMap{
 	"amount": amount,
 	"badge":  badge,
 	"heat":   heat,
-	"lostIDs": func(ls []LostEntry) string {
-		var ids []string
-		for _, l := range ls {
-			ids = append(ids, clip(l.ID, 40))
-		}
-		return few(ids)
-	},
 	"credit": func(v float64) string {
 		return credit(score.Of(v))
 	},
@@ -302,10 +309,14 @@ var functions = template.FuncMap{
 	"short":        short,
 	"auditMetrics": score.AuditMetrics,
 	"benchMetrics": score.BenchMetrics,
+	"term":         termOf,
 	"rateMetrics":  score.RateMetrics,
 	"benchCells":   func(b *score.Bench) []cell { return cells(score.BenchMetrics(), b) },
 	"rateCells":    func(r score.Rate) []cell { return cells(score.RateMetrics(), &r) },
-	"balanced":     func(b *score.Bench) cell { return cellFrom(b.BalancedAccuracy.String(), b.BalancedAccuracy) },
+	"estimate":     func(e score.Estimate) cell { return cellFrom(e.String(), e) },
+	"id":           func(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") },
+	"lost":         Moved.lost,
+	"outcomes":     audit.Outcomes,
 	"corroborated": func(m *score.Metrics) []cell {
 		return cells(score.AuditMetrics(), &score.Metrics{Part: m.Corroborated})
 	},
@@ -324,11 +335,11 @@ var functions = template.FuncMap{
 // badge gives the class of a verdict, an outcome or a disposition.
 func badge(v any) string {
 	switch s := fmt.Sprint(v); s {
-	case "PASS", "correct", "matched", "found", "better", "first", "gained":
+	case "PASS", "correct", "matched", "found", "better", "conclusive", "gained":
 		return "b good"
 	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "CRITICAL", "lost", "changed", "failed":
 		return "b bad"
-	case "WARN", "INVALID", "half", "misplaced", "malformed", "refused", "errored", "no answer", "running", "HIGH", "not settled":
+	case "WARN", "INVALID", "half", "partial", "misplaced", "malformed", "refused", "errored", "no answer", "running", "HIGH", "not settled", "inconclusive":
 		return "b warn"
 	}
 	return "b"

@@ -40,8 +40,8 @@ func TestBenchTrend(t *testing.T) {
 	}
 	r, err := report.LoadResults(ctx, st, store.Query{}, report.Key{}, true)
 	require.NoError(t, err)
-	require.NoError(t, r.NoTrend)
-	trend := r.Trend
+	require.NoError(t, r.NoPast)
+	trend := r.Trend()
 	require.Len(t, trend, 1)
 	require.Equal(t, "model-0@evaluation-prompt", trend[0].Name)
 	require.Len(t, trend[0].Points, 2)
@@ -53,7 +53,7 @@ func TestBenchTrend(t *testing.T) {
 	dir := t.TempDir()
 	_, err = report.WriteSite(dir, report.Input{Results: r, Made: day})
 	require.NoError(t, err)
-	page, err := os.ReadFile(filepath.Join(dir, "bench.html"))
+	page, err := os.ReadFile(filepath.Join(dir, "reviewers.html"))
 	require.NoError(t, err)
 	require.Equal(t, 1, strings.Count(string(page), `id="history"`))
 	require.Contains(t, string(page), "Balanced accuracy run by run")

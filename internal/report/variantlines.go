@@ -15,11 +15,7 @@ import (
 
 type variantLine struct {
 	*VariantResults
-	Bench *score.Bench
-	Cost  string // USD for a thousand answers
-	usd   float64
-	Pace  string // seconds an answer
-
+	Bench   *score.Bench
 	Rank    score.Estimate // balanced accuracy over the cases by which variants are ranked
 	Ranked  int            // number of these cases: those that every whole run answered
 	Partial bool           // the run holds a part of the cases: never first
@@ -29,7 +25,7 @@ func (l variantLine) Anchor() string {
 	return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html")
 }
 
-func (l variantLine) Count(o string) int { return l.Bench.Outcomes[audit.Outcome(o)] }
+func (l variantLine) Count(o audit.Outcome) int { return l.Bench.Outcomes[o] }
 
 // variantLines returns the reviewers by rank.
 func variantLines(r *Results) ([]variantLine, error) {
@@ -40,20 +36,7 @@ func variantLines(r *Results) ([]variantLine, error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
-		l := variantLine{VariantResults: s, Bench: b, Cost: "no price", Pace: "not measured"}
-		if used := b.Consumed; used.Trials > 0 {
-			if used.Cost() != "no price" && used.USD > 0 {
-				l.usd = 1000 * used.USD / float64(used.Trials)
-				l.Cost = fmt.Sprintf("%.2f USD", l.usd)
-				if !used.Priced {
-					l.Cost = "at least " + l.Cost
-				}
-			}
-			if used.Seconds > 0 {
-				l.Pace = fmt.Sprintf("%.1f s", used.Seconds/float64(used.Trials))
-			}
-		}
-		ls[i] = l
+		ls[i] = variantLine{VariantResults: s, Bench: b}
 		return nil
 	})
 	if err != nil {

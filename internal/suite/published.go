@@ -15,17 +15,18 @@ import (
 )
 
 // Published returns a record of each auditor on each project whose runs others have
-// published, scored by today's key and rules, by project and auditor. A project that cannot
-// be scored is an error, beside the others.
-func (j Judge) Published(ctx context.Context) (rs []*record.Record, err error) {
+// published, scored by today's key and rules, by project and auditor, and the keys by
+// project. A project that cannot be scored is an error, beside the others.
+func (j Judge) Published(ctx context.Context) (rs []*record.Record, keys map[string]*audit.Project, err error) {
 	by, err := j.env.recordings()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dims, err := j.env.dimensions()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	keys = map[string]*audit.Project{}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		vs := slices.DeleteFunc(by[name], func(v *variant) bool { return v.replay[0].Source == "" })
@@ -33,6 +34,9 @@ func (j Judge) Published(ctx context.Context) (rs []*record.Record, err error) {
 			continue
 		}
 		of, err := j.env.named(ctx, name)
+		if err == nil {
+			keys[name] = of.project
+		}
 		for i := 0; i < len(vs) && err == nil; i++ {
 			var r *record.Record
 			if r, err = j.scorePublished(ctx, of.project, vs[i], dims); err == nil {
@@ -41,7 +45,7 @@ func (j Judge) Published(ctx context.Context) (rs []*record.Record, err error) {
 		}
 		errs = append(errs, err)
 	}
-	return rs, errors.Join(errs...)
+	return rs, keys, errors.Join(errs...)
 }
 
 // scorePublished replays and scores the published runs of a variant on a project, without

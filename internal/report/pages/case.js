@@ -37,16 +37,22 @@ parts.push((root, hash) => {
   const named = (label, options) => make("label", {}, label, make("select", {}, ...options.map(([v, t]) => make("option", { value: v }, t))));
   const cases = named("case", data.cases.map((c, i) => [i, c.id]));
   const reviewers = data.variants.map((v, i) => [i, v.name]);
-  const one = named("answers of", [["", "all reviewers"], ...reviewers]), other = named("beside", [["", "nobody"], ...reviewers]);
+  const one = named("answers of", [["", "all reviewers"], ...reviewers]), other = named("beside", [["", "none"], ...reviewers]);
   const [pick, a, b] = [cases, one, other].map((l) => l.querySelector("select"));
   const apart = make("input", { type: "checkbox" });
-  const back = make("button", { type: "button" }, "← before"), on = make("button", { type: "button" }, "next →");
+  const back = make("button", { type: "button" }, "← previous"), on = make("button", { type: "button" }, "next →");
   chooser.append(cases, one, other, make("label", { className: "tick" }, apart, "only where they differ"), back, on);
   const answers = (c, v) => c.answers.filter((x) => x.by === v);
   const rate = (c, v) => { const x = answers(c, v)[0]; return x ? x.right + "/" + x.answered : ""; };
   const within = (c) => !apart.checked || a.value === "" || b.value === "" || (answers(c, +a.value)[0] && answers(c, +b.value)[0] && shareOf(rate(c, +a.value)) !== shareOf(rate(c, +b.value)));
+  const keep = () => {
+    const params = new URLSearchParams();
+    for (const [k, s] of [["a", a], ["b", b]]) if (s.value !== "") params.set(k, data.variants[+s.value].name);
+    if (apart.checked) params.set("apart", 1);
+    put(data.cases[+pick.value].id, params);
+  };
   const step = (by) => {
-    for (let i = +pick.value + by; i >= 0 && i < data.cases.length; i += by) if (within(data.cases[i])) return show(i);
+    for (let i = +pick.value + by; i >= 0 && i < data.cases.length; i += by) if (within(data.cases[i])) { show(i); keep(); return; }
   };
   // Several files are one text, each below a line with its path, and a change below "diff".
   const blocksOf = (c) => codeAt(c.id).startsWith("==> ") ? codeAt(c.id).split(/^==> (\S.*) <==\n/m).slice(1) : [];
@@ -97,7 +103,7 @@ parts.push((root, hash) => {
   };
   const cardOf = (c, x) => {
     const v = data.variants[x.by];
-    const card = make("section", { className: "card" }, make("h4", {}, v.name), make("p", { className: "note" }, x.right + " of " + x.answered + " answers right" + (x.silent ? ", " + x.silent + " without an answer" : "")));
+    const card = make("section", { className: "card" }, make("h4", {}, dotOf(v.class), v.name), make("p", { className: "note" }, x.right + " of " + x.answered + " answers right" + (x.unanswered ? ", " + x.unanswered + " unanswered" : "")));
     x.told.forEach((t, i) => {
       if (i < 1) card.append(...answerOf(c, x, t));
       else {
@@ -128,10 +134,10 @@ parts.push((root, hash) => {
     const code = make("div", {}, make("h3", {}, "Code"));
     if (!codeAt(c.id)) code.append(make("p", { className: "note" }, "The code of this case is not at hand."));
     else {
-      if (c.label === "bad") code.append(make("p", { className: "note" }, (flawed.size ? "Lines that its nearest good has not are marked. " : "") + "Comments stand on yellow: they may claim what the code does not do."));
+      if (c.label === "bad") code.append(make("p", { className: "note" }, (flawed.size ? "Lines that its nearest good case does not have are marked. " : "") + "Comments are on yellow: they may claim what the code does not do."));
       code.append(codeOf(c, flawed));
     }
-    if (rows.length) code.append(make("details", { className: "differ", open: rows.length < 50 && innerWidth > 900 }, make("summary", {}, "What differs from its nearest good, " + c.good), diffOf(rows, bad, good)));
+    if (rows.length) code.append(make("details", { className: "differ", open: rows.length < 50 && innerWidth > 900 }, make("summary", {}, "Difference from its nearest good case, " + c.good), diffOf(rows, bad, good)));
     let xs = c.answers.filter((x) => (a.value === "" && b.value === "") || x.by === +(a.value || -1) || x.by === +(b.value || -1));
     const cards = make("div", { className: "cards" }), rest = make("button", { type: "button" }, "");
     const more = () => {
@@ -141,7 +147,7 @@ parts.push((root, hash) => {
     };
     rest.addEventListener("click", more);
     more();
-    // Two answers stand beside each other above the code, all others beside it where it is at hand.
+    // Two answers are side by side above the code, all others beside the code if it is at hand.
     const wide = !codeAt(c.id) || (a.value !== "" && b.value !== "");
     const answered = make("div", { className: wide ? "wide" : "" }, make("h3", {}, "Answers"), cards, rest);
     if (!wide) told.append(answered);
@@ -152,6 +158,7 @@ parts.push((root, hash) => {
   chooser.addEventListener("change", () => {
     if (!within(data.cases[+pick.value])) { const n = data.cases.findIndex(within); if (n >= 0) pick.value = n; }
     show(+pick.value);
+    keep();
   });
   chooser.addEventListener("submit", (e) => e.preventDefault());
   back.addEventListener("click", () => step(-1));
@@ -173,39 +180,49 @@ parts.push((root, hash) => {
   go(hash);
   return go;
 });
-// The table of all cases is chosen from by what became of a reviewer's answers, and by
-// how they differ from another's.
+// The table of all cases opens on those that anybody got wrong. It can be limited to what
+// became of one reviewer's answers, and to where they differ from another's.
 parts.push((root, hash, tables) => {
   const form = root.querySelector("#two"), t = tables.find((t) => t.table.id === "cases");
   if (!form || !t || !t.model.grid) return null;
   const cols = t.model.grid.columns.flatMap((c, i) => (c.kind === "share" ? [[i, c.name]] : []));
   const select = (label, options) => make("label", {}, label, make("select", {}, ...options.map(([value, text]) => make("option", { value }, text))));
-  const by = select("Cases that", [["", "all reviewers"], ...cols]), does = select("have", [["missed", "missed"], ["right", "answered rightly"], ["none", "left without an answer"], ...cols.map(([i, n]) => [i, "answered unlike " + n])]);
+  const by = select("Cases that", [["", "some reviewer"], ...cols.map(([, n]) => [n, n])]);
+  const does = select("has", [["missed", "got wrong"], ["right", "got right"], ["none", "left unanswered"], ["any", "any answer to"], ...cols.map(([, n]) => ["unlike " + n, "answered unlike " + n])]);
   const [of, how] = [by, does].map((l) => l.querySelector("select"));
   form.append(by, does);
   form.hidden = false;
+  const judge = { missed: (text) => shareOf(text) < 1, right: (text) => shareOf(text) === 1, none: (text) => text.includes("unanswered"), any: (text) => text !== "" };
+  const params = () => [["of", of.value], ["how", how.value === "missed" && of.value === "" ? "" : how.value]].filter(([, v]) => v);
   const limit = () => {
-    const named = (i) => encodeURIComponent(t.model.grid.columns[i].name);
-    const two = of.value !== "" && how.value in t.model.grid.columns;
+    const at = (name) => (cols.find(([, n]) => n === name) || [-1])[0];
+    const other = how.value.startsWith("unlike ") ? at(how.value.slice(7)) : -1;
+    const asked = of.value === "" ? cols.map(([i]) => i) : [at(of.value)];
     t.limit((r) => {
-      if (of.value === "") return true;
-      const said = (i) => t.model.grid.texts[r.row[i]] || "", mine = shareOf(said(of.value));
-      if (!two) return { missed: mine < 1, right: mine === 1, none: said(of.value).includes("silent") }[how.value];
-      const other = shareOf(said(how.value));
-      return !Number.isNaN(mine) && !Number.isNaN(other) && mine !== other;
-    });
-    for (const r of t.model.rows) for (const link of r.element().querySelectorAll("a")) {
-      link.href = link.getAttribute("href").split("?")[0] + (of.value === "" ? "" : "?a=" + named(of.value) + (two ? "&b=" + named(how.value) + "&apart=1" : ""));
-    }
+      const said = (i) => t.model.grid.texts[r.row[i]] || "";
+      return asked.some((i) => {
+        if (other < 0) return judge[how.value](said(i));
+        const mine = shareOf(said(i)), theirs = shareOf(said(other));
+        return !Number.isNaN(mine) && !Number.isNaN(theirs) && mine !== theirs;
+      });
+    }, params);
+    const query = new URLSearchParams();
+    if (of.value !== "") query.set("a", of.value);
+    if (of.value !== "" && other >= 0) { query.set("b", how.value.slice(7)); query.set("apart", 1); }
+    for (const r of t.model.rows) for (const link of r.element().querySelectorAll("th a")) link.href = link.getAttribute("href").split("?")[0] + (query.size ? "?" + query : "");
   };
-  form.addEventListener("input", limit);
+  form.addEventListener("input", () => { limit(); t.keep(); });
   form.addEventListener("submit", (e) => e.preventDefault());
   const go = (hash) => {
-    const { picks } = asked(hash), i = cols.findIndex(([, n]) => n === picks.get("of"));
-    if (i < 0) return;
-    of.value = cols[i][0];
-    how.value = picks.get("how") || "missed";
+    const { id, picks } = asked(hash);
+    const named = id !== "" && id !== "cases"; // a case by itself, or words
+    if (id === "cases" || id === "" || named) {
+      of.value = cols.some(([, n]) => n === picks.get("of")) ? picks.get("of") : "";
+      how.value = picks.get("how") || (named || picks.get("q") ? "any" : "missed");
+      if (how.selectedIndex < 0) how.value = "missed";
+    }
     limit();
+    if (named) t.bring(hash);
   };
   go(hash);
   return go;

@@ -1,5 +1,6 @@
-if (document.querySelector("template[data-page]")) single();
+if (isSingle()) single();
 else {
+  up = document.body.dataset.up;
   begin(document.getElementById("main"), location.hash);
   addEventListener("hashchange", () => current.go(location.hash));
 }
@@ -10,6 +11,6 @@ if (served) {
     try {
       const now = await (await fetch("/made", { cache: "no-store" })).text();
       if (now !== served.content && !document.activeElement.closest("form")) location.reload();
-    } catch { /* the server has ended: what is shown stays */ }
+    } catch { /* the server has ended */ }
   }, 2000);
 }
