@@ -94,3 +94,23 @@ func TestBeside(t *testing.T) {
 	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "older").Regression)
 	require.Contains(t, f.complaints()[0], `no section "## older"`)
 }
+
+// TestBesideNobody checks that each suite refuses a name beside that nobody has.
+func TestBesideNobody(t *testing.T) {
+	h := newHouse(t)
+	h.repository(4)
+	h.corpus(1)
+	h.reviewer(right)
+	for test, c := range map[string]struct {
+		flag string
+		run  func(*Suite) func(T)
+	}{
+		"TestSmoke":      {"-auditor", func(s *Suite) func(T) { return s.Smoke }},
+		"TestRegression": {"-auditor", func(s *Suite) func(T) { return s.Regression }},
+		"TestBench":      {"-model", func(s *Suite) func(T) { return s.Bench }},
+	} {
+		f := play(t, test, c.run(h.suite(c.flag, "canned", "-beside", "nosuch")))
+		require.True(t, f.Failed(), test)
+		require.Contains(t, strings.Join(f.complaints(), "\n"), "nosuch is neither a section of fixtures/auditors.md nor a row of fixtures/models.md", test)
+	}
+}

@@ -159,9 +159,6 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 	if err := removedVariables(getenv); err != nil {
 		errs = append(errs, err)
 	}
-	if v := getenv("ASSAY_SANDBOX"); v != "" && v != "off" && v != "require" {
-		errs = append(errs, fmt.Errorf("ASSAY_SANDBOX is %q: expected off, require or nothing", v))
-	}
 	if c.Root != "" && !filepath.IsAbs(c.Root) {
 		errs = append(errs, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path, since every package's tests run in a folder of their own", c.Root))
 	}

@@ -70,6 +70,7 @@ func TestMisspeltVariables(t *testing.T) {
 		"ASSAY_TRIAL=5": "ASSAY_TRIAL is no setting: expected ASSAY_TRIALS?", "ASSAY_MODLE=x": "ASSAY_MODLE is no setting: expected ASSAY_MODEL?",
 		"ASSAYROOT=/x": "ASSAYROOT is no setting: expected ASSAY_ROOT?", "assay_db=x": "assay_db is no setting: expected ASSAY_DB?", "ASSAY_BUDGET=1": "", "ASSAY_OF_MY_OWN=1": "", "TRIALS=1": "",
 		"ASSAY_SANDBOX=of": `ASSAY_SANDBOX is "of": expected off, require or nothing`, "ASSAY_SANDBOX=require": "", "ASSAY_SANDBOX=": "",
+		"ASSAY_PROOF=al": `ASSAY_PROOF is "al": expected all, update or nothing`, "ASSAY_PROGRESS=no": `ASSAY_PROGRESS is "no": expected 0, 1 or nothing`,
 	} {
 		if err := checkVariables([]string{"PATH=/bin", v}); want != "" {
 			require.EqualError(t, err, want)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,8 +14,13 @@ var variables = []string{
 	"ASSAY_CACHE", "ASSAY_PG_URL", "ASSAY_SANDBOX", "ASSAY_PROGRESS", "ASSAY_PROOF", "ASSAY_CHECK",
 }
 
-// checkVariables finds names of the environment that are a setting's but for two characters, and
-// a value of ASSAY_SANDBOX that would be taken for none.
+// variableValues are the values of settings that take no others.
+var variableValues = map[string][]string{
+	"ASSAY_SANDBOX": {"off", "require"}, "ASSAY_PROOF": {"all", "update"}, "ASSAY_PROGRESS": {"0", "1"},
+}
+
+// checkVariables returns an error for each variable of the environment whose name differs from
+// that of a setting by one or two characters, or whose value the setting does not take.
 func checkVariables(environ []string) error {
 	known := variables
 	for _, o := range options {
@@ -35,8 +41,8 @@ func checkVariables(environ []string) error {
 		switch {
 		case nearest != "" && nearest != name:
 			errs = append(errs, fmt.Errorf("%s is no setting: expected %s?", name, nearest))
-		case name == "ASSAY_SANDBOX" && value != "" && value != "off" && value != "require":
-			errs = append(errs, fmt.Errorf("ASSAY_SANDBOX is %q: expected off, require or nothing", value))
+		case value != "" && variableValues[name] != nil && !slices.Contains(variableValues[name], value):
+			errs = append(errs, fmt.Errorf("%s is %q: expected %s or nothing", name, value, strings.Join(variableValues[name], ", ")))
 		}
 	}
 	return errors.Join(errs...)
