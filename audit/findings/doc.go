@@ -22,12 +22,12 @@
 //	         | "- " list ":" LF { "  - " step LF }
 //	key      = "File" | "Rule" | "Confidence" | "Suppressed" | "Description"
 //	list     = "Trace" | "Other locations"
-//	text     = value { LF indent value }                 read as joined by spaces
+//	text     = value { LF indent value }                 the lines are joined by spaces
 //	step     = place [ " " value ]                       where, and what happens there
 //	place    = "`" path [ ":" lines ] "`" | literal [ ":" lines ]
 //	lines    = number [ "-" number ]
 //	value    = plain | "`" plain "`" | literal
-//	plain    = printable characters that no mark of Markdown is among
+//	plain    = printable characters without marks of Markdown
 //	literal  = a Go string literal in double quotes, which may hold any text
 //	sentinel = "=== SENTINEL: AUDIT COMPLETE ===" LF     the last line
 //
@@ -56,9 +56,9 @@
 // coverage. A finding has id, rule, cwes, severity, dimension, file, function, lines
 // (a number, a text like "12-18", or an object with start and end), title,
 // description, confidence, trace and others (lists of file, lines, note), suppressed
-// and status. Names are read in any case and with or without _ and -. The JSON of ESLint,
-// Horusec, bandit, Ruff, Semgrep and codex-security (findings.json, or what it prints) is
-// read by the profiles of profiles.go.
+// and status. Case, _ and - in names do not matter. profiles.go describes how the JSON of
+// ESLint, Horusec, bandit, Ruff, Semgrep and codex-security (findings.json, or its standard
+// output) differs.
 //
 // # SARIF
 //

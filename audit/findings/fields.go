@@ -40,20 +40,21 @@ func ofText(of field, names string, in func(f *audit.Finding) *string) grammar {
 
 // steps returns the grammar of a list of steps.
 func steps(names string, in func(f *audit.Finding) *[]audit.Step) grammar {
-	return grammar{names, "", func(f *audit.Finding, _, raw string) bool { *in(f) = append(*in(f), step(raw)); return true },
-		func(f *audit.Finding) (list string) {
-			for _, s := range *in(f) {
-				list += "\n  - " + asStep(s)
-			}
-			return list
-		}}
+	set := func(f *audit.Finding, _, raw string) bool { *in(f) = append(*in(f), step(raw)); return true }
+	return grammar{names, "", set, func(f *audit.Finding) (list string) {
+		for _, s := range *in(f) {
+			list += "\n  - " + asStep(s)
+		}
+		return list
+	}}
 }
 
 // fields are the fields of a text report. Others are ignored.
 var fields = map[field]grammar{
-	fID:         ofText(fID, "id|#|no|no.|finding id", func(f *audit.Finding) *string { return &f.ID }),
-	fFunction:   ofText(fFunction, "function|method", func(f *audit.Finding) *string { return &f.Function }),
-	fTitle:      ofText(fTitle, "title|name|vulnerability|issue|finding", func(f *audit.Finding) *string { return &f.Title }),
+	fID:       ofText(fID, "id|#|no|no.|finding id", func(f *audit.Finding) *string { return &f.ID }),
+	fFunction: ofText(fFunction, "function|method", func(f *audit.Finding) *string { return &f.Function }),
+	fTitle: ofText(fTitle, "title|name|vulnerability|issue|finding",
+		func(f *audit.Finding) *string { return &f.Title }),
 	fRule:       ofText(fRule, "rule|rule id", func(f *audit.Finding) *string { return &f.RuleID }),
 	fSuppressed: ofText(fSuppressed, "suppressed", func(f *audit.Finding) *string { return &f.Suppressed }),
 	fTrace:      steps("trace|data flow", func(f *audit.Finding) *[]audit.Step { return &f.Trace }),
@@ -77,7 +78,8 @@ var fields = map[field]grammar{
 		first(&f.Dimension, dim)
 		return ok
 	}, func(f *audit.Finding) string { return string(f.Dimension) }},
-	fFile: {"file|path|file path|location|file:line", "the one place of the finding, like src/a.go:12-18: a row a site", func(f *audit.Finding, _, raw string) bool {
+	fFile: {"file|path|file path|location|file:line", "the one place of the finding, like src/a.go:12-18: " +
+		"a row for each site", func(f *audit.Finding, _, raw string) bool {
 		p, one := place(raw)
 		if !one {
 			return false
@@ -92,7 +94,7 @@ var fields = map[field]grammar{
 		rs, ok := linesOf(v)
 		for i, r := range rs {
 			if i == 0 {
-				f.Lines = r // more exact than those that came with the file
+				f.Lines = r // replaces the lines of the file field, which are less exact
 			} else {
 				f.Others = append(f.Others, audit.Step{File: f.File, Lines: r})
 			}

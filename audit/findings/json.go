@@ -14,14 +14,17 @@ import (
 	"assay/audit"
 )
 
+// A jsonReader reads plain JSON, and of SARIF everything but the results.
 type jsonReader struct {
 	*stream
 	*collector
 	profile *profile
-	keys    []string // members that say nothing, for the error
-	lists   int      // how many lists of findings there were
+	keys    []string // unknown members of the top-level object, for the error message
+	lists   int      // number of lists of findings
 }
 
+// readJSON reads a report of the wanted format: JSON, SARIF or Auto. It fails if the report
+// has another one, holds no list of findings, or is broken.
 func readJSON(r io.Reader, want string, c *collector) error {
 	j := &jsonReader{stream: newStream(r), collector: c, profile: generic}
 	c.rep.Format = JSON
@@ -36,7 +39,7 @@ func readJSON(r io.Reader, want string, c *collector) error {
 		return j.fault(c.name, err)
 	}
 	if _, err := j.dec.ReadToken(); err != io.EOF {
-		c.add(j.line(), "something follows the report: it is not read")
+		c.add(j.line(), "the file goes on after the report: expected its end; the rest is not read")
 	}
 	switch {
 	case want == SARIF && !sarif:
@@ -51,7 +54,7 @@ func readJSON(r io.Reader, want string, c *collector) error {
 	return nil
 }
 
-// lists are the members of a top-level object that hold findings.
+// lists holds the names of top-level members that are lists of findings.
 var lists = words("findings results analysisvulnerabilities")
 
 // jsonMarks matches everything in JSON but texts and numbers of values.
@@ -63,7 +66,7 @@ func (j *jsonReader) topMember(key string) error {
 	head := map[string]*string{"version": &j.rep.Version, "tool": &j.rep.Tool, "root": &j.rep.Root}
 	switch {
 	case key == "runs":
-		if j.rep.Format != SARIF { // what was read till now is no tool's
+		if j.rep.Format != SARIF { // the version read before is that of SARIF
 			j.sarifVersion(j.rep.Version)
 			j.rep.Format, j.rep.Version = SARIF, ""
 		}
@@ -95,7 +98,7 @@ func (j *jsonReader) topMember(key string) error {
 		return err
 	case lists[low] && j.dec.PeekKind() == '{':
 		j.keys = append(j.keys, clip(key)+" (no list)")
-		return j.object(j.topMember) // codex-security's standard output holds its findings.json
+		return j.object(j.topMember) // codex-security prints its findings.json as a member
 	}
 	if lists[low] {
 		key += " (no list)"
@@ -109,7 +112,7 @@ func (j *jsonReader) topMember(key string) error {
 // sarifVersion adds a problem for another version than 2.1.
 func (j *jsonReader) sarifVersion(version string) {
 	if version != "" && !strings.HasPrefix(version, "2.1.") {
-		j.add(j.line(), "the SARIF is of version %q: expected 2.1.0, other versions name files in other members", clip(version))
+		j.add(j.line(), "the SARIF version is %q: expected 2.1.0, since others name files in other members", clip(version))
 	}
 }
 
@@ -163,9 +166,9 @@ func (j *jsonReader) one(m tree, line int, suppressed string) error {
 		j.add(line, "the entry has no file, CWE, rule or title that can be read: it is not a finding (fields: %s)", names)
 		return nil
 	case m.holdsMore(members[fCWE]...):
-		j.add(line, "the CWE cannot be read: expected a number, a form like CWE-89, or a list of such")
+		j.add(line, "the CWE cannot be read: expected a number, a form like CWE-89, or a list of these")
 	case f.Lines.IsZero() && f.Function == "":
-		j.add(line, "the entry has neither CWE nor lines that can be read (fields: %s)", names)
+		j.add(line, "the entry has neither a CWE nor lines: expected one of them, found the fields %s", names)
 	}
 	return j.take(f)
 }
@@ -186,7 +189,7 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 	p := j.place(m, line)
 	f.File, f.Lines = p.File, p.Lines
 	f.Trace, f.Others = j.steps(m["trace"], line), j.steps(m["others"], line)
-	if all := j.steps(m["locations"], line); f.File == "" && len(all) > 0 { // codex-security's
+	if all := j.steps(m["locations"], line); f.File == "" && len(all) > 0 { // codex-security
 		root := func(s audit.Step) bool { return s.Note == "root_control" }
 		at := max(0, slices.IndexFunc(all, root))
 		f.File, f.Lines = all[at].File, all[at].Lines
@@ -211,13 +214,14 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 		}
 	}
 	if c := m.text("code"); f.RuleID == "" && ruleCode.MatchString(c) {
-		f.RuleID = c // Ruff's; elsewhere "code" is source text
+		f.RuleID = c // of Ruff; elsewhere "code" is source text
 	}
 	f.Title, f.Function = flat(f.Title), functionName(m.text(members[fFunction]...))
 	if m["suppressed"].Type == gjson.True || m.at("extra.isignored").Type == gjson.True {
 		first(&f.Suppressed, "suppressed")
 	}
-	f.CWEs = firstCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID), cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
+	f.CWEs = firstCWEs(f.CWEs, mapped(j.opt.RuleMap, f.RuleID),
+		cwesInProse(f.Title+" "+f.Description), cwesInProse(f.RuleID))
 	return f
 }
 
@@ -235,7 +239,7 @@ func firstCWEs(lists ...[]audit.CWE) []audit.CWE {
 func (j *jsonReader) place(m tree, line int) audit.Step {
 	p := placeOf(m.text(members[fFile]...))
 	if p.File == "" && m.nested(members[fFile]...) {
-		j.add(line, "the file cannot be read: expected a path, with its lines or without")
+		j.add(line, "the file cannot be read: expected a path, with or without lines")
 	}
 	rs, ok := linesOf(m.lines())
 	if !ok || len(rs) == 0 && m.nested("lines", "line") {
@@ -245,7 +249,7 @@ func (j *jsonReader) place(m tree, line int) audit.Step {
 	return p
 }
 
-// steps reads a list of places: objects with file, lines and note, or texts.
+// steps returns a list of places: objects with file, lines and note, or texts.
 func (j *jsonReader) steps(v gjson.Result, line int) (out []audit.Step) {
 	for v := range items(v) {
 		s := step(valid(v.Str))

@@ -42,7 +42,7 @@ func TestJSON(t *testing.T) {
 		{"lines of such a shape", `[{"file": "b.c", "cwe": 1, "lines": [3, 9]}]`, "", []string{"#1  1 b.c"}, "the lines cannot be read"},
 		{"a CWE of such a shape", `[{"file": "b.c", "line": 3, "cwe": {"name": "CWE-79"}}, {"file": "c.c", "line": 3, "cwe": [ ]}]`, "", []string{"#1   b.c:3", "#2   c.c:3"}, "the CWE cannot be read"},
 		{"a file and nothing else", `[{"path": "a.py", "check": "x", "begins": 3}]`, "", []string{"#1   a.py"},
-			"neither CWE nor lines that can be read (fields: begins, check, path)"},
+			"neither a CWE nor lines: expected one of them, found the fields begins, check, path"},
 		{"Semgrep", `{"version": "1.140.0", "results": [
 			{"check_id": "python.flask.os-tainted", "path": "a.py", "start": {"line": 3, "col": 1}, "end": {"line": 4, "col": 9},
 			 "extra": {"message": "tainted", "severity": "ERROR", "lines": "os.system(q)", "metadata":
@@ -64,7 +64,7 @@ func TestJSON(t *testing.T) {
 			"coverage": {"deferred": [{"id": "x"}]}}`, "codex-security", []string{"csf_1  22 a.py:9"}, "deferred 1 parts"},
 		{"no object", `["a", 1, {"file": "a.c"}]`, "", nil, ""},
 		{"values that cannot be read", `[{"file": "a.c", "severity": "spicy", "cwe": "none of them", "lines": "about here"}]`, "", []string{"#1   a.c"}, `"spicy"`},
-		{"something after the report", `[{"file": "a.c"}] trailing`, "", []string{"#1   a.c"}, "follows the report"},
+		{"something after the report", `[{"file": "a.c"}] trailing`, "", []string{"#1   a.c"}, "goes on after the report"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.name == "no object" {

@@ -9,12 +9,13 @@ import (
 	"assay/audit"
 )
 
+// lineRun is the pattern of a line or a range of lines, with two groups.
 const lineRun = `L?(\d{1,8})(?:\s*(?:-|–|to)\s*L?(\d{1,8}))?`
 
 var (
-	// placePattern splits "path:12-18", "path#L12-L18" and "path (lines 12-18)"; a
-	// column after the line is passed over. The path is as short as can be, so that
-	// of "a.c:12:5" the 12 is the line.
+	// placePattern splits "path:12-18", "path#L12-L18" and "path (lines 12-18)", and skips
+	// a column after the line. It matches the shortest path, so that 12 is the line of
+	// "a.c:12:5".
 	placePattern = regexp.MustCompile(`(?i)^(.+?)(?::|#|[\s,(]+lines?\s+)` + lineRun + `(?::\d+)?\)?$`)
 	linesPattern = regexp.MustCompile(`(?i)^(?:lines?\s+)?` + lineRun + `$`)
 )

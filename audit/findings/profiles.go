@@ -16,9 +16,9 @@ import (
 // Names are folded: lower case, without _, - and space.
 type profile struct {
 	tool, title string
-	marks       string // members that an element of its list has, and no other tool's
+	marks       string // members by which an element of its list is recognized
 	inside      string // the member of an element that holds the finding
-	each        []each // the members of an element that hold lists of findings, whose file it names
+	each        []each // the members of an element that are lists of findings in its file
 	severities  map[string]audit.Severity
 }
 
@@ -28,7 +28,8 @@ type each struct{ member, suppressed string }
 var (
 	generic  = &profile{}
 	profiles = []profile{
-		{tool: "eslint", title: "ESLint", marks: "messages filepath", each: []each{{"messages", ""}, {"suppressedmessages", "suppressed in the source"}},
+		{tool: "eslint", title: "ESLint", marks: "messages filepath",
+			each:       []each{{"messages", ""}, {"suppressedmessages", "suppressed in the source"}},
 			severities: map[string]audit.Severity{"2": audit.High, "1": audit.Medium}},
 		{tool: "horusec", title: "Horusec", marks: "analysisvulnerabilities", inside: "vulnerabilities"},
 		{tool: "bandit", title: "bandit", marks: "testid issuetext"},
@@ -114,7 +115,9 @@ func (t tree) nested(names ...string) bool {
 
 // holdsMore reports whether one of the members is a list or an object that is not empty.
 func (t tree) holdsMore(names ...string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return t.nested(n) && strings.Trim(t[n].Raw, "[]{} \t\r\n") != "" })
+	return slices.ContainsFunc(names, func(n string) bool {
+		return t.nested(n) && strings.Trim(t[n].Raw, "[]{} \t\r\n") != ""
+	})
 }
 
 // scalar returns a copy of a text that is not blank, or the digits of a number.
@@ -177,7 +180,7 @@ func (t tree) number(paths ...string) int {
 // lines returns the lines of an object as a text.
 func (t tree) lines() string {
 	end := t.number(members[fEnd]...)
-	for last := range items(t["linerange"]) { // bandit's
+	for last := range items(t["linerange"]) { // of bandit
 		end = whole(last)
 	}
 	if start := t.number(members[fLines]...); start > 0 {

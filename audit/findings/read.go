@@ -31,14 +31,14 @@ const (
 )
 
 var (
-	// ErrTruncated says that a report breaks off: JSON that is not closed, or a
-	// text without a SENTINEL line. What stood before the break is in the report
-	// that comes with the error.
+	// ErrTruncated means that a report breaks off: JSON that is not closed, or a text
+	// without a SENTINEL line. The report that is returned with it holds what comes
+	// before the break.
 	ErrTruncated = errors.New("the report is truncated")
 
-	// ErrNoReport says that the input is no audit report at all: it is empty, or
-	// holds neither JSON of a known shape nor HEADER, SENTINEL or a finding.
-	ErrNoReport = errors.New("this is no audit report")
+	// ErrNoReport means that the input is not an audit report: it is empty, or it holds
+	// neither JSON of a known shape nor a HEADER, a SENTINEL or a finding.
+	ErrNoReport = errors.New("not an audit report")
 )
 
 // Options are the options of [Read].
@@ -48,8 +48,8 @@ type Options struct {
 	// RuleMap holds the CWEs of a tool's rules. It is used if neither the result nor its rule
 	// names a CWE. The rule "a/b/c" is looked up as a/b/c, then as a/b, then as a.
 	RuleMap map[string][]audit.CWE
-	// MaxFindings is the number of findings above which reading ends with an error
-	// that names it; 0 is [DefaultMaxFindings], less than 0 is no limit.
+	// MaxFindings is the number of findings above which reading ends with an error; 0 is
+	// [DefaultMaxFindings], less than 0 is no limit.
 	MaxFindings int
 	// AllKinds includes SARIF's results of other kinds than fail, as withdrawn findings. They
 	// are the decoys of a key that is made of results.
@@ -112,7 +112,8 @@ func (c *collector) read(r io.ReadSeeker) error {
 	case want == Text || want == Auto && !looksJSON.Match(head):
 		return readText(br, c)
 	case !looksJSON.Match(head):
-		return fmt.Errorf("%s:1: expected a %s report, found text: let the tool write its report to a file of its own", c.name, want)
+		return fmt.Errorf("%s:1: expected a %s report, found text: "+
+			"let the tool write its report to a file of its own", c.name, want)
 	}
 	err = readJSON(br, want, c)
 	if len(c.runs) == 0 {
@@ -130,7 +131,7 @@ type collector struct {
 	name string
 	rep  audit.Report
 	opt  Options
-	runs []*run // of SARIF
+	runs []*sarifRun // of SARIF
 
 	problems []audit.Problem
 	count    map[string]int // problems by kind
@@ -142,7 +143,8 @@ type collector struct {
 // take passes on a finding, with a number as its ID if it has none.
 func (c *collector) take(f audit.Finding) error {
 	if most := cmp.Or(c.opt.MaxFindings, DefaultMaxFindings); most > 0 && c.taken >= most {
-		return fmt.Errorf("the report holds more than %d findings: reading ended at this limit (Options.MaxFindings)", most)
+		return fmt.Errorf("the report holds more than %d findings: "+
+			"reading ended at this limit (Options.MaxFindings)", most)
 	}
 	c.taken++
 	first(&f.ID, numbered(c.taken))
@@ -188,13 +190,15 @@ func decoded(r io.Reader) *bufio.Reader {
 // looksJSON matches the beginning of JSON. A line like "[INFO] start" is text.
 var looksJSON = regexp.MustCompile(`^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[{\]]|$))`)
 
+// problemsOfAKind is the number of problems of a kind that are kept one by one.
 const problemsOfAKind = 20
 
 // add adds a problem at a line. Problems with the same format are of one kind.
 func (c *collector) add(line int, format string, args ...any) {
 	c.count[format]++
 	if c.count[format] <= problemsOfAKind {
-		c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name, Line: line}, What: fmt.Sprintf(format, args...)})
+		c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name, Line: line},
+			What: fmt.Sprintf(format, args...)})
 	}
 }
 

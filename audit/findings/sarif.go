@@ -12,15 +12,15 @@ import (
 	"assay/audit"
 )
 
-// A run holds the tables of one SARIF run that its results refer to. They may follow the
+// A sarifRun holds the tables of one SARIF run that its results refer to. They may follow the
 // results, so results are read in a second pass.
-type run struct {
+type sarifRun struct {
 	*collector
 	line       int
-	looked     bool     // it has a list of results
-	driver     []string // the IDs of the driver's rules, by place
+	looked     bool     // whether it has a list of results
+	driver     []string // IDs of the driver's rules, by index
 	rules      map[string]*sarifRule
-	taxonomies []string          // their names, by place
+	taxonomies []string          // their names, by index
 	bases      map[string]string // folders by the IDs of bases
 	root       string            // the project's, without a slash at its end
 	result     result            // the one that is read
@@ -31,7 +31,7 @@ type run struct {
 type sarifRule struct {
 	title, level string
 	rating
-	cwes, prose []audit.CWE
+	cwes, prose []audit.CWE // of its properties; of its texts
 }
 
 // A rating is a severity as properties state it.
@@ -50,10 +50,11 @@ func (j *jsonReader) tables() error {
 			return errRuns
 		}
 		j.dec.PeekKind()
-		r := &run{collector: j.collector, line: j.line(), rules: map[string]*sarifRule{}, bases: map[string]string{}, counts: map[string]int{}, result: result{}}
+		r := &sarifRun{collector: j.collector, line: j.line(), rules: map[string]*sarifRule{},
+			bases: map[string]string{}, counts: map[string]int{}, result: result{}}
 		tables := map[string]gjson.Result{}
 		err := j.object(func(name string) error { return r.table(j.stream, name, tables) })
-		r.settle(tables)
+		r.index(tables)
 		j.runs = append(j.runs, r)
 		return err
 	})
@@ -65,7 +66,7 @@ func (j *jsonReader) tables() error {
 }
 
 // table reads one member of a run.
-func (r *run) table(s *stream, name string, tables map[string]gjson.Result) (err error) {
+func (r *sarifRun) table(s *stream, name string, tables map[string]gjson.Result) (err error) {
 	switch name {
 	case "tool", "taxonomies", "originalUriBaseIds":
 		tables[name], err = s.value()
@@ -75,13 +76,13 @@ func (r *run) table(s *stream, name string, tables map[string]gjson.Result) (err
 	case "results":
 		r.looked = r.looked || s.dec.PeekKind() == '['
 	case "externalPropertyFileReferences":
-		r.add(s.line(), "the run keeps parts of itself in other files (externalPropertyFileReferences): they are not read")
+		r.add(s.line(), "the run refers to other files (externalPropertyFileReferences): they are not read")
 	}
 	return s.dec.SkipValue()
 }
 
 // invocation reads one invocation and adds the tool's own errors to the problems.
-func (r *run) invocation(s *stream) error {
+func (r *sarifRun) invocation(s *stream) error {
 	in, line, err := s.element('"')
 	if in.Get("ruleConfigurationOverrides.0").Exists() {
 		r.add(line, "the run overrides the levels of rules (ruleConfigurationOverrides): they are not read")
@@ -102,13 +103,13 @@ func (r *run) invocation(s *stream) error {
 			what += ": " + clip(why)
 		}
 		r.rep.Failed = what
-		r.add(line, "the tool says that its run failed: %s", what)
+		r.add(line, "the tool reports that its run failed: %s", what)
 	}
 	return err
 }
 
-// settle converts the tables to the form that results need.
-func (r *run) settle(tables map[string]gjson.Result) {
+// index converts the tables to the form that results need.
+func (r *sarifRun) index(tables map[string]gjson.Result) {
 	tool := tables["tool"]
 	r.nameTool(firstText(tool, "driver.name"), firstText(tool, "driver.version", "driver.semanticVersion"))
 	for t := range items(tables["taxonomies"]) {
@@ -133,7 +134,7 @@ func (r *run) settle(tables map[string]gjson.Result) {
 }
 
 // nameTool adds the name and version of a tool to the report.
-func (r *run) nameTool(name, version string) {
+func (r *sarifRun) nameTool(name, version string) {
 	rep := &r.rep
 	switch {
 	case slices.Contains(strings.Split(rep.Tool, ", "), name):
@@ -146,15 +147,17 @@ func (r *run) nameTool(name, version string) {
 }
 
 // rule returns what findings use of a rule.
-func (r *run) rule(d gjson.Result) *sarifRule {
+func (r *sarifRun) rule(d gjson.Result) *sarifRule {
 	bag := folded(d.Get("properties"))
-	rule := &sarifRule{title: firstText(d, "shortDescription.text", "name"), level: scalar(d.Get("defaultConfiguration.level")), rating: bag.rating()}
+	rule := &sarifRule{title: firstText(d, "shortDescription.text", "name"),
+		level: scalar(d.Get("defaultConfiguration.level")), rating: bag.rating()}
 	for t := range items(d.Get("relationships")) {
 		rule.cwes = addCWEs(rule.cwes, r.taxon(t.Get("target"))...)
 	}
 	rule.cwes = addCWEs(rule.cwes, cwesInProse(d.Get("helpUri").Str)...)
 	rule.cwes = addCWEs(rule.cwes, bag.cwes()...)
-	for _, t := range []string{"name", "shortDescription.text", "shortDescription.markdown", "fullDescription.text", "fullDescription.markdown", "help.text", "help.markdown"} {
+	for _, t := range []string{"name", "shortDescription.text", "shortDescription.markdown",
+		"fullDescription.text", "fullDescription.markdown", "help.text", "help.markdown"} {
 		rule.prose = addCWEs(rule.prose, cwesInProse(d.Get(t).Str)...)
 	}
 	return rule
@@ -162,7 +165,7 @@ func (r *run) rule(d gjson.Result) *sarifRule {
 
 // taxon returns the CWE of a reference to a taxon: an ID written as a CWE, or a number in a
 // taxonomy named CWE.
-func (r *run) taxon(t gjson.Result) []audit.CWE {
+func (r *sarifRun) taxon(t gjson.Result) []audit.CWE {
 	id, name := scalar(t.Get("id")), scalar(t.Get("toolComponent.name"))
 	if place := t.Get("toolComponent.index"); name == "" && place.Exists() {
 		name = at(r.taxonomies, place)
@@ -200,7 +203,7 @@ var rootBases = words("SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT
 // findRoot reads the base URIs and finds the project's root: a base with such a name
 // (%SRCROOT%). A single absolute base with another name may be the root, or a source folder
 // below it (as SpotBugs writes), so paths in it stay absolute.
-func (r *run) findRoot(bases gjson.Result) {
+func (r *sarifRun) findRoot(bases gjson.Result) {
 	var abs []string
 	bases.ForEach(func(id, base gjson.Result) bool {
 		dir, _ := uriPath(firstText(base, "uri"))
@@ -229,10 +232,10 @@ func isAbs(p string) bool {
 
 // path returns the path of an artifact. Paths relative to a base of the root stay relative;
 // absolute ones stay absolute.
-func (r *run) path(a gjson.Result, line int) string {
+func (r *sarifRun) path(a gjson.Result, line int) string {
 	uri, base := firstText(a, "uri"), r.bases[firstText(a, "uriBaseId")]
 	if uri == "" && a.Get("index").Exists() {
-		r.counts["places by the index of an artifact, without its URI: they name no file"]++
+		r.counts["locations by the index of an artifact, without its URI: they name no file"]++
 	}
 	name, good := uriPath(uri)
 	switch {

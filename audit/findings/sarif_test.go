@@ -82,7 +82,7 @@ func TestSARIF(t *testing.T) {
 				x.Trace = []audit.Step{{File: "s.js", Lines: lines(1, 1), Note: "source"}, {File: "a.js", Lines: lines(3, 3)}}
 			}), "further code flows"},
 		{"function from a logical location", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js"}, "region": {"startLine": 3}}, "logicalLocations": [{"kind": "type", "name": "C"}, {"fullyQualifiedName": "p.C.run(String)", "kind": "function"}]}]}]`, ``, f(func(x *audit.Finding) { x.Function = "run" }), ""},
-		{"an artifact by index alone is told", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"index": 1}, "region": {"startLine": 3}}}]}], "artifacts": [{"location": {"uri": "z.js"}}, {"location": {"uri": "a.js"}}]`, ``, f(func(x *audit.Finding) { x.File = "" }), "1 places by the index of an artifact"},
+		{"an artifact by index alone is told", `"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"index": 1}, "region": {"startLine": 3}}}]}], "artifacts": [{"location": {"uri": "z.js"}}, {"location": {"uri": "a.js"}}]`, ``, f(func(x *audit.Finding) { x.File = "" }), "1 locations by the index of an artifact"},
 		{"a negative index is none", `"results": [{"ruleId": "r", "ruleIndex": -7, "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js", "index": -1}, "region": {"startLine": 3}}}]}]`, ``, f(none), ""},
 		{"a rule by its place among an extension's", `"results": [{"ruleIndex": 0, "rule": {"index": 0, "toolComponent": {"index": 0}}, "message": {"text": "m"}, ` + at + `}]`, `{"id": "r", "properties": {"cwe": "CWE-1"}}`, f(func(x *audit.Finding) { x.RuleID = "" }), "expected a ruleId"},
 		{"a rule by a place that no rule has", `"results": [{"ruleIndex": 7, "message": {"text": "m"}, ` + at + `}]`, ``, f(func(x *audit.Finding) { x.RuleID = "" }), "(0 rules)"},
@@ -192,7 +192,7 @@ func TestSARIFRuns(t *testing.T) {
 	for _, doc := range []string{`{"version": "2.0.0", "runs": [{"tool": {"driver": {"name": "a"}}, "results": []}]}`, `{"runs": [{"tool": {"driver": {"name": "a"}}, "results": []}], "version": "2.0.0"}`} {
 		rep, err = read(doc)
 		require.NoError(t, err)
-		checkProblem(t, rep, `the SARIF is of version "2.0.0": expected 2.1.0`)
+		checkProblem(t, rep, `the SARIF version is "2.0.0": expected 2.1.0`)
 	}
 	rep, err = read(`{"version": "2.1.0", "runs": [{"tool": {"driver": {}}, "results": []}]}`)
 	require.NoError(t, err)

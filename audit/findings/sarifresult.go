@@ -31,7 +31,7 @@ func readResults(r io.Reader, c *collector) error {
 				}
 				return j.array(func() error { return c.runs[n].element(j) })
 			})
-			c.runs[n].tellCounts()
+			c.runs[n].addCounts()
 			return err
 		})
 	})
@@ -48,7 +48,7 @@ var noProblem = words("pass notApplicable informational")
 type result map[string]gjson.Result
 
 // element reads one result and passes it on as a finding, or counts why it is none.
-func (r *run) element(s *stream) error {
+func (r *sarifRun) element(s *stream) error {
 	v, line, err := s.element('"')
 	if err != nil {
 		return err
@@ -81,15 +81,15 @@ func (r *run) element(s *stream) error {
 	return r.take(f)
 }
 
-// tellCounts adds a problem for each counted kind.
-func (r *run) tellCounts() {
+// addCounts adds a problem for each counted kind.
+func (r *sarifRun) addCounts() {
 	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
 		r.add(r.line, "%d %s", r.counts[what], what)
 	}
 }
 
 // fill fills a finding from a result.
-func (r *run) fill(f *audit.Finding, res result) {
+func (r *sarifRun) fill(f *audit.Finding, res result) {
 	own := folded(res["properties"])
 	rule := r.ruleOf(f, res)
 	f.ID, f.Title = cmp.Or(own.text("id"), scalar(res["guid"])), cmp.Or(own.text("title"), rule.title)
@@ -105,7 +105,8 @@ func (r *run) fill(f *audit.Finding, res result) {
 		r.counts["messages by the ID of a text of their rule: they give no description"]++
 	}
 	if f.CWEs == nil {
-		f.CWEs = firstCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description), cwesInProse(f.RuleID), slices.Clone(rule.prose))
+		f.CWEs = firstCWEs(mapped(r.opt.RuleMap, f.RuleID), cwesInProse(f.Description),
+			cwesInProse(f.RuleID), slices.Clone(rule.prose))
 	}
 	f.Trace = r.trace(f, res["codeFlows"])
 	r.places(f, res)
@@ -115,7 +116,7 @@ func (r *run) fill(f *audit.Finding, res result) {
 
 // places reads where the finding is. Related locations are explanations and become steps of the
 // trace: matching uses the locations of the result alone.
-func (r *run) places(f *audit.Finding, res result) {
+func (r *sarifRun) places(f *audit.Finding, res result) {
 	held := false
 	for l := range items(res["locations"]) {
 		step := r.step(f, l)
@@ -138,11 +139,11 @@ func (r *run) places(f *audit.Finding, res result) {
 
 // trace returns the thread flows of the first code flow, one after the other. Further code
 // flows, which are other ways to the same finding, are counted.
-func (r *run) trace(f *audit.Finding, flows gjson.Result) (out []audit.Step) {
+func (r *sarifRun) trace(f *audit.Finding, flows gjson.Result) (out []audit.Step) {
 	held := false
 	for flow := range items(flows) {
 		if held {
-			r.counts["further code flows of a finding: the first one is held"]++
+			r.counts["further code flows of a finding: only the first one is read"]++
 			continue
 		}
 		held = true
@@ -151,7 +152,7 @@ func (r *run) trace(f *audit.Finding, flows gjson.Result) (out []audit.Step) {
 				if step := r.step(f, l.Get("location")); step.File != "" || step.Note != "" {
 					out = append(out, step)
 				} else {
-					r.counts["steps of code flows without a place"]++
+					r.counts["steps of code flows without a location"]++
 				}
 			}
 		}
@@ -160,14 +161,16 @@ func (r *run) trace(f *audit.Finding, flows gjson.Result) (out []audit.Step) {
 }
 
 // step returns a location as a step.
-func (r *run) step(f *audit.Finding, l gjson.Result) audit.Step {
+func (r *sarifRun) step(f *audit.Finding, l gjson.Result) audit.Step {
 	place := l.Get("physicalLocation")
 	g := place.Get("region")
 	start := whole(g.Get("startLine"))
 	if start == 0 && (g.Get("charOffset").Exists() || g.Get("byteOffset").Exists()) {
 		r.counts["regions by offset alone: they give no lines"]++
 	}
-	return audit.Step{File: r.path(place.Get("artifactLocation"), f.Pos.Line), Lines: lineRange(start, whole(g.Get("endLine"))), Note: plainLinks(scalar(l.Get("message.text")))}
+	return audit.Step{File: r.path(place.Get("artifactLocation"), f.Pos.Line),
+		Lines: lineRange(start, whole(g.Get("endLine"))),
+		Note:  plainLinks(scalar(l.Get("message.text")))}
 }
 
 // suppressed returns why a result is suppressed. A suppression that is accepted or has no
@@ -192,9 +195,9 @@ func function(logical gjson.Result) string {
 
 // ruleOf returns the rule of a result by its ID or the nearest parent of a hierarchical ID
 // ("a/b"), or by its index in the driver. It returns an empty rule if there is none.
-func (r *run) ruleOf(f *audit.Finding, res result) *sarifRule {
+func (r *sarifRun) ruleOf(f *audit.Finding, res result) *sarifRule {
 	placed := ""
-	if !res["rule"].Get("toolComponent").Exists() { // else it is a place among an extension's
+	if !res["rule"].Get("toolComponent").Exists() { // else the index is one of an extension
 		placed = cmp.Or(at(r.driver, res["ruleIndex"]), at(r.driver, res["rule"].Get("index")))
 	}
 	f.RuleID = cmp.Or(scalar(res["ruleId"]), scalar(res["rule"].Get("id")), placed)
@@ -216,7 +219,7 @@ func (r *run) ruleOf(f *audit.Finding, res result) *sarifRule {
 var levels = map[string]audit.Severity{"error": audit.High, "": audit.Medium, "warning": audit.Medium, "note": audit.Low, "none": audit.Info}
 
 // severity returns the severity by the rule in the package documentation.
-func (r *run) severity(f *audit.Finding, res result, own rating, rule *sarifRule) audit.Severity {
+func (r *sarifRun) severity(f *audit.Finding, res result, own rating, rule *sarifRule) audit.Severity {
 	for _, score := range []string{own.score, rule.score} {
 		if score == "" {
 			continue

@@ -15,7 +15,7 @@ import (
 	"assay/audit"
 )
 
-// The members of SARIF 2.1.0 that are written.
+// These types are the members of SARIF 2.1.0 that are written.
 type (
 	logOut struct {
 		Schema  string   `json:"$schema"`
@@ -44,7 +44,7 @@ type (
 		Rules   []descriptor `json:"rules,omitempty"`
 		Taxa    []descriptor `json:"taxa,omitempty"`
 	}
-	// A descriptor is a rule or a taxon, or refers to one of the component that it names.
+	// A descriptor is a rule, a taxon, or a reference to one of the component that it names.
 	descriptor struct {
 		ID   string `json:"id"`
 		Tool *named `json:"toolComponent,omitempty"`
@@ -149,11 +149,14 @@ func writeSARIF(w io.Writer, tool, version string, fs []audit.Finding) error {
 
 // write writes a log with this run.
 func (run *runOut) write(w io.Writer) error {
-	log := logOut{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []runOut{*run}}
-	if err := json.MarshalWrite(w, log, jsontext.AllowInvalidUTF8(true), json.Deterministic(true), jsontext.WithIndent(" ")); err != nil {
+	log := logOut{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
+		Runs: []runOut{*run}}
+	err := json.MarshalWrite(w, log, jsontext.AllowInvalidUTF8(true), json.Deterministic(true),
+		jsontext.WithIndent(" "))
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "\n")
+	_, err = io.WriteString(w, "\n")
 	return err
 }
 
@@ -162,7 +165,8 @@ var levelOf = map[audit.Severity]string{audit.Critical: "error", audit.High: "er
 
 // resultFor returns a finding as a SARIF result.
 func resultFor(f audit.Finding) resultOut {
-	r := resultOut{RuleID: f.RuleID, Level: cmp.Or(levelOf[f.Severity], "warning"), Message: message{Text: cmp.Or(f.Description, f.Title, f.RuleID, "finding")}}
+	r := resultOut{RuleID: f.RuleID, Level: cmp.Or(levelOf[f.Severity], "warning"),
+		Message: message{Text: cmp.Or(f.Description, f.Title, f.RuleID, "finding")}}
 	if f.File != "" || f.Function != "" || !f.Lines.IsZero() {
 		l := locationFor(audit.Step{File: f.File, Lines: f.Lines})
 		if f.Function != "" {
@@ -183,8 +187,8 @@ func resultFor(f audit.Finding) resultOut {
 	if f.Suppressed != "" {
 		r.Suppressions = []suppression{{Kind: "external", Why: f.Suppressed}}
 	}
-	r.Properties = map[string]any{"severity": cmp.Or(f.Severity.String(), "UNKNOWN"), "confidence": f.Confidence,
-		"dimension": f.Dimension, "id": f.ID, "title": f.Title}
+	r.Properties = map[string]any{"severity": cmp.Or(f.Severity.String(), "UNKNOWN"),
+		"confidence": f.Confidence, "dimension": f.Dimension, "id": f.ID, "title": f.Title}
 	maps.DeleteFunc(r.Properties, func(_ string, v any) bool { return reflect.ValueOf(v).IsZero() })
 	return r
 }

@@ -16,12 +16,12 @@ import (
 
 // ScrubOptions are the options of [Scrub].
 type ScrubOptions struct {
-	// Format is that of the report, as in [Options].
+	// Format is the format of the report, as in [Options].
 	Format string
-	// RuleMap is that of [Options]: a recording keeps the CWEs that it gave.
+	// RuleMap is as in [Options]: a recording keeps the CWEs that it yields.
 	RuleMap map[string][]audit.CWE
 	// Root is the absolute path of the audited tree. Every path under it becomes
-	// relative, in messages too. Empty leaves paths as they are.
+	// relative, in messages too. Empty leaves paths unchanged.
 	Root string
 	// Source holds the files of the audited tree, in which quotations are found.
 	Source fs.FS
@@ -52,9 +52,11 @@ const cutMark = "[source]"
 // Scrub holds the whole report in memory. It returns [ErrTruncated] for a truncated report.
 func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 	if opt.Source == nil {
-		return errors.New("a report quotes the source in its own words and cannot be scrubbed without it: expected ScrubOptions.Source, in which quotations are found")
+		return errors.New("the report cannot be scrubbed without the source that it may quote: " +
+			"expected ScrubOptions.Source")
 	}
-	rep, err := Read("the report", in, Options{Format: opt.Format, RuleMap: opt.RuleMap, MaxFindings: -1})
+	rep, err := Read("the report", in,
+		Options{Format: opt.Format, RuleMap: opt.RuleMap, MaxFindings: -1})
 	if err != nil {
 		return err
 	}
@@ -66,10 +68,12 @@ func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 		return err
 	}
 	if rep.Format == Text {
-		return WriteText(out, TextReport{Root: ".", Tool: rep.Tool, Version: rep.Version, Coverage: rep.Coverage, Findings: rep.Findings})
+		return WriteText(out, TextReport{Root: ".", Tool: rep.Tool, Version: rep.Version,
+			Coverage: rep.Coverage, Findings: rep.Findings})
 	}
 	slices.SortStableFunc(rep.Findings, func(a, b audit.Finding) int {
-		return cmp.Or(strings.Compare(a.File, b.File), a.Lines.Start-b.Lines.Start, strings.Compare(a.RuleID, b.RuleID), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+		return cmp.Or(strings.Compare(a.File, b.File), a.Lines.Start-b.Lines.Start,
+			strings.Compare(a.RuleID, b.RuleID), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
 	})
 	for i := range rep.Findings {
 		rep.Findings[i].ID = numbered(i + 1)
@@ -118,23 +122,26 @@ func newRootPattern(root string) *rootPattern {
 	}
 	root = strings.TrimRight(root, `/\`)
 	slash := strings.ReplaceAll(root, `\`, "/")
-	forms := map[string]bool{root: true, slash: true, strings.ReplaceAll(slash, "/", `\`): true, (&url.URL{Path: slash}).EscapedPath(): true}
+	forms := map[string]bool{root: true, slash: true, strings.ReplaceAll(slash, "/", `\`): true,
+		(&url.URL{Path: slash}).EscapedPath(): true}
 	var alts []string
 	for f := range forms {
 		alts = append(alts, regexp.QuoteMeta(f))
 	}
-	slices.SortFunc(alts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	slices.SortFunc(alts, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
 	it := `(^|[^\w./\\-])(?:file:(?://(?:localhost)?)?/?)?(?:` + strings.Join(alts, "|") + `)`
 	return &rootPattern{regexp.MustCompile(it + `(?:[/\\]|$)`), regexp.MustCompile(it + `([^\w./\\-]|\.(?:\s|$))`)}
 }
 
-// remove makes the paths below the root relative.
+// remove returns t with the paths below the root made relative.
 func (r *rootPattern) remove(t string) string {
 	if r == nil {
 		return t
 	}
 	t = r.above.ReplaceAllString(t, "$1")
-	for range 2 { // what parts two of them belongs to one match alone
+	for range 2 { // a character between two roots belongs to one match only
 		t = r.alone.ReplaceAllString(t, "$1.$2")
 	}
 	return t
@@ -165,8 +172,8 @@ func cutQuotations(texts []*string, source fs.FS) error {
 
 // quotations collects the parts of texts that a source contains too.
 type quotations struct {
-	at     map[string][]textPlace // by the quotedLine bytes that begin there
-	quoted map[string][]bool      // by text and byte
+	at     map[string][]textPlace // places in texts, by the quotedLine bytes that begin there
+	quoted map[string][]bool      // whether a byte is quoted, by text
 }
 
 // A textPlace is a place in a text.
@@ -190,7 +197,7 @@ func (q *quotations) add(text string) {
 // address matches a line that is nothing but a web address, which is no source text.
 var address = regexp.MustCompile(`^https?://\S+$`)
 
-// line marks what the texts quote of a line.
+// line marks the parts of texts that quote a line of source.
 func (q *quotations) line(line string) {
 	if len(line) < quotedLine || address.MatchString(line) {
 		return

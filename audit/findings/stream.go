@@ -24,7 +24,8 @@ type stream struct {
 // newStream returns a stream of r.
 func newStream(r io.Reader) *stream {
 	s := &stream{lines: lineReader{r: r}}
-	s.dec = jsontext.NewDecoder(&s.lines, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	s.dec = jsontext.NewDecoder(&s.lines, jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 	s.lines.done = s.dec.InputOffset
 	return s
 }

@@ -18,8 +18,8 @@ const MaxText = 8 << 20
 type textReader struct {
 	*collector
 	lines   []string
-	stated  int // how many findings STATS says that there are; -1 when it does not
-	statsAt int // the line of STATS
+	stated  int // number of findings that STATS states; -1 if it states none
+	statsAt int // line of STATS
 	body
 }
 
@@ -28,12 +28,13 @@ func readText(r io.Reader, c *collector) error {
 	c.rep.Format = Text
 	data, err := io.ReadAll(io.LimitReader(r, MaxText+1))
 	if err == nil && len(data) > MaxText {
-		err = fmt.Errorf("a text report of more than %d MB is refused: expected a report, not a transcript", MaxText>>20)
+		err = fmt.Errorf("the text has more than %d MB: expected a report, not a transcript", MaxText>>20)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	t := &textReader{collector: c, stated: -1, lines: strings.Split(lineEnds.Replace(ansi.ReplaceAllString(valid(string(data)), "")), "\n")}
+	text := lineEnds.Replace(ansi.ReplaceAllString(valid(string(data)), ""))
+	t := &textReader{collector: c, stated: -1, lines: strings.Split(text, "\n")}
 	start, end, last := t.frame()
 	from, to := max(start, end)+1, len(t.lines)
 	if last >= from {
@@ -45,10 +46,11 @@ func readText(r io.Reader, c *collector) error {
 	}
 	n := c.taken
 	if start < 0 && last < 0 && n == 0 {
-		return fmt.Errorf("%s: %w: expected SARIF, a JSON array of findings, or a text with HEADER, findings and SENTINEL", c.name, ErrNoReport)
+		return fmt.Errorf("%s: %w: expected SARIF, a JSON array of findings, or a text with HEADER, "+
+			"findings and SENTINEL", c.name, ErrNoReport)
 	}
 	if n == 0 && t.stated < 0 {
-		c.add(0, "no finding was read, and STATS does not say how many there are")
+		c.add(0, "no finding was read, and STATS does not state a number: expected findings=0")
 	}
 	if t.stated >= 0 && t.stated != n {
 		c.rep.CutShort = fmt.Sprintf("STATS says %d findings, %d were read", t.stated, n)
@@ -65,7 +67,8 @@ var ansi = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x0
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-const marks = " \t#>*_=`~" // what may stand around the words of the frame
+// marks are the characters that may surround the words of the frame.
+const marks = " \t#>*_=`~"
 
 var sentinel = regexp.MustCompile(`^[\[(<]?SENTINEL\b`)
 
@@ -109,14 +112,16 @@ func (t *textReader) frame() (start, end, last int) {
 
 var (
 	headerLine  = regexp.MustCompile(`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=](.*)$`)
-	statedCount = regexp.MustCompile(`(?i)\b(?:findings|total)\s*[:=]\s*(\d{1,6})\b|\b(\d{1,6})\s+findings\b`)
+	statedCount = regexp.MustCompile(`(?i)\b(?:findings|total)\s*[:=]\s*(\d{1,6})\b` +
+		`|\b(\d{1,6})\s+findings\b`)
 	absurdCount = regexp.MustCompile(`\w+\s*[:=]\s*(?:-\s*\d+|\d{7,})`)
 	covered     = regexp.MustCompile(`^\s*\d+/10\s*\(|\)\s*$`)
 )
 
 // header reads the lines between the marks: project root, COVERAGE, STATS.
 func (t *textReader) header(from, to int) {
-	missing := map[string]string{"project root": "a line with the project root", "coverage": "a COVERAGE line", "stats": "a STATS line"}
+	missing := map[string]string{"project root": "a line with the project root",
+		"coverage": "a COVERAGE line", "stats": "a STATS line"}
 	for i := from; i < to; i++ {
 		m := headerLine.FindStringSubmatch(t.lines[i])
 		if m == nil {
@@ -163,7 +168,7 @@ func (t *textReader) finish() error {
 		case prose != nil:
 			t.add(f.Pos.Line, "%s names %s in prose alone, which does not count: expected a CWE field", clip(f.ID), prose[0])
 		case f.File == "":
-			t.add(f.Pos.Line, "%s names neither file nor CWE", clip(f.ID))
+			t.add(f.Pos.Line, "%s names neither a file nor a CWE: expected both", clip(f.ID))
 		}
 		if i >= len(t.rows) && f.File == "" && len(f.CWEs) == 0 {
 			continue // reported above; without a row it is a chapter

@@ -101,7 +101,7 @@ func roundTrip(t require.TestingT, want TextReport) {
 	require.Empty(t, rep.CutShort)
 	require.Equal(t, want.Coverage, rep.Coverage)
 	for _, p := range rep.Problems { // prose with a CWE in it, and no place at all are told, and harmless
-		require.Regexp(t, "in prose alone|names neither file nor CWE", p.What)
+		require.Regexp(t, "in prose alone|names neither a file nor a CWE", p.What)
 	}
 }
 

@@ -12,22 +12,23 @@ import (
 // rows.
 type body struct {
 	rows     []*audit.Finding
-	sections []*audit.Finding            // those that no row names
-	waiting  map[string][]*audit.Finding // rows by ID whose section did not come yet
-	columns  []field                     // of the last table; nil before the first
-	open     *audit.Finding              // whose section is open
-	at       field                       // what a line without a key goes on with
+	sections []*audit.Finding            // sections without a row
+	waiting  map[string][]*audit.Finding // rows whose section has not come yet, by ID
+	columns  []field                     // columns of the last table; nil before the first
+	open     *audit.Finding              // finding whose section is being read
+	at       field                       // field that a line without a key continues
 }
 
 var (
 	fence   = regexp.MustCompile("^\\s*(```+|~~~+)\\s*([\\w-]*)\\s*$")
 	heading = regexp.MustCompile(`^#{1,6}\s+(.*)$`)
-	// sectionHead is "[F-01] Title", or "F-01: Title", behind a number or none.
-	sectionHead = regexp.MustCompile(`^(?:\d{1,3}[.)]\s+)?(?:\[("(?:[^"\\]|\\.)*"|[^\[\]"]{1,40})\]|([A-Z]{1,12}-\d{1,5})(?:[\s:.–—-]+|$))\s*(.*)$`)
-	bullet      = regexp.MustCompile(`^(?:[-*+]|\d{1,3}[.)])\s+(.*)$`)
-	keyValue    = regexp.MustCompile(`^[*_]*([A-Z][A-Za-z]*(?: [A-Za-z]+)?)[*_]*:[*_]*(?:\s+(.*))?$`)
-	rule        = regexp.MustCompile(`^\|(?:\s*:?-+:?\s*\|)+$`)
-	cell        = regexp.MustCompile(`((?:[^|\\]|\\.)*)\|`)
+	// sectionHead matches "[F-01] Title" and "F-01: Title", after a number or not.
+	sectionHead = regexp.MustCompile(`^(?:\d{1,3}[.)]\s+)?` +
+		`(?:\[("(?:[^"\\]|\\.)*"|[^\[\]"]{1,40})\]|([A-Z]{1,12}-\d{1,5})(?:[\s:.–—-]+|$))\s*(.*)$`)
+	bullet   = regexp.MustCompile(`^(?:[-*+]|\d{1,3}[.)])\s+(.*)$`)
+	keyValue = regexp.MustCompile(`^[*_]*([A-Z][A-Za-z]*(?: [A-Za-z]+)?)[*_]*:[*_]*(?:\s+(.*))?$`)
+	rule     = regexp.MustCompile(`^\|(?:\s*:?-+:?\s*\|)+$`)
+	cell     = regexp.MustCompile(`((?:[^|\\]|\\.)*)\|`)
 )
 
 // readBody reads the lines from..to-1. It skips fenced blocks, which hold evidence.
@@ -58,7 +59,7 @@ func (t *textReader) readBody(from, to int) {
 		}
 	}
 	if mark != "" {
-		t.add(opened, "the fence is not closed: nothing after it is read")
+		t.add(opened, "the fence is not closed: expected its end; nothing after it is read")
 	}
 }
 
@@ -130,10 +131,11 @@ func columnsOf(names []string) []field {
 // row reads a row as a finding.
 func (t *textReader) row(row []string, line int) {
 	if len(row) > len(t.columns) {
-		t.add(line, "the row has %d cells, its table %d columns: a | inside a cell is written \\|", len(row), len(t.columns))
+		t.add(line, "the row has %d cells, its table %d columns: write a | inside a cell as \\|",
+			len(row), len(t.columns))
 	}
 	f := &audit.Finding{Pos: audit.Pos{File: t.name, Line: line}}
-	for _, file := range []bool{true, false} { // the file first: the Lines column is more exact
+	for _, file := range []bool{true, false} { // the file first, as the Lines column replaces its lines
 		for i, of := range t.columns[:min(len(row), len(t.columns))] {
 			if (of == fFile) == file {
 				t.set(f, of, row[i], line)

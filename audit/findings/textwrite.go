@@ -9,7 +9,7 @@ import (
 	"assay/audit"
 )
 
-// SentinelLine is the last line of a text report that WriteText writes.
+// SentinelLine is the last line of a text report.
 const SentinelLine = "=== SENTINEL: AUDIT COMPLETE ==="
 
 // A TextReport is the content of a text report.
@@ -17,7 +17,7 @@ type TextReport struct {
 	Root     string // the project root
 	Tool     string // may be empty
 	Version  string // may be empty
-	Files    int    // source files that were read; 0 is left out
+	Files    int    // number of source files that were read; 0 is left out
 	Coverage []audit.Dimension
 	Findings []audit.Finding
 }
@@ -81,7 +81,7 @@ func table(b io.Writer, fs []audit.Finding) {
 	for _, f := range fs {
 		for _, of := range columns {
 			shown := fields[of].show(&f)
-			if of == fFile { // the lines have a column of their own
+			if of == fFile { // the lines are in a column of their own
 				shown = asPlace(audit.Step{File: f.File})
 			}
 			fmt.Fprintf(b, "| %s ", shown)

@@ -64,12 +64,13 @@ func asValue(of field, v string) string {
 // safe reports whether a value survives the cleaning of a report's lines and does not end a
 // cell.
 func safe(v string) bool {
-	return !strings.Contains(v, "|") && utf8.ValidString(v) && strings.IndexFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+	return !strings.Contains(v, "|") && utf8.ValidString(v) &&
+		!strings.ContainsFunc(v, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 var (
 	rangeSuffix = regexp.MustCompile(`^(?::(\d{1,18})(?:-(\d{1,18}))?)?$`)
-	innerLine   = regexp.MustCompile(`:\d+\b`) // in a path: there is more than one place
+	innerLine   = regexp.MustCompile(`:\d+\b`) // within a path, where it means a second place
 	link        = regexp.MustCompile(`^\[([^\[\]]*)\]\(([^()\s]*)\)$`)
 )
 

@@ -50,7 +50,7 @@ func TestScoreReports(t *testing.T) {
 
 	for _, c := range []struct{ project, file, want string }{
 		{"vampi", write("bad.json", "{\"results\": [\n{"), "bad.json:2: the report is truncated"},
-		{"vampi", write("text.txt", "no report at all"), "this is no audit report"},
+		{"vampi", write("text.txt", "no report at all"), "not an audit report"},
 		{"nowhere", first, `there is no project "nowhere"`},
 		{"", write("other.json", "{}"), "for reports say --project NAME"},
 	} {

@@ -386,7 +386,7 @@ func TestModelReport(t *testing.T) {
 	t.Run("none", func(t *testing.T) {
 		e := sit(t, func(*exam, mockapi.Request) mockapi.Reply { return answers("All is well.") })
 		run := e.run()
-		require.Contains(t, run.Invalid, "no audit report")
+		require.Contains(t, run.Invalid, "not an audit report")
 		require.Equal(t, int64(2), run.Usage.Turns)
 	})
 	t.Run("declined", func(t *testing.T) {

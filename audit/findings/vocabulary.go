@@ -79,8 +79,8 @@ func severityOfScore(f float64) audit.Severity {
 // or #, and the number; or the address of its page at MITRE.
 var cwePattern = regexp.MustCompile(`(?i)(?:\bcwe[-‐‑‒–—_ :#]{0,2}|cwe\.mitre\.org/data/definitions/)0*([1-9]\d{0,4})(?:\D|$)`)
 
-// cweMore continues a list whose later members leave the word out:
-// "CWE-89/564", "CWE-79, 80 and 83". It is used in CWE fields alone.
+// cweMore matches the next number of a list like "CWE-89/564" or "CWE-79, 80 and 83". It is used
+// in CWE fields only.
 var cweMore = regexp.MustCompile(`^\s*(?:,|/|&|and)\s*0*([1-9]\d{0,4})\b`)
 var bareNumber = regexp.MustCompile(`\b0*([1-9]\d{0,4})\b`)
 
@@ -166,7 +166,8 @@ func dimensionOf(s string) (audit.Dimension, bool) {
 }
 
 var (
-	funcHead = regexp.MustCompile(`^(?:(?:func|fn|def|function)\s+)?(?:\([^()]*\)[.\s]*)?`) // with a method's receiver
+	// funcHead matches a keyword and the receiver of a method.
+	funcHead = regexp.MustCompile(`^(?:(?:func|fn|def|function)\s+)?(?:\([^()]*\)[.\s]*)?`)
 	callTail = regexp.MustCompile(`[\s,]*\(.*$`)
 )
 
@@ -210,7 +211,8 @@ func withdrawal(s string) string {
 var confidences = map[string]float64{"certain": 1, "confirmed": 1, "very-high": 0.95, "high": 0.9, "firm": 0.9, "medium": 0.6, "moderate": 0.6,
 	"probable": 0.6, "low": 0.3, "tentative": 0.3, "possible": 0.3}
 
-// confidenceOf reads a share ("0.8"), a percentage ("80 %", "80") or a word.
+// confidenceOf returns the confidence that a share ("0.8"), a percentage ("80 %", "80") or a
+// word states. It returns false for other texts.
 func confidenceOf(s string) (float64, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if c, ok := confidences[s]; ok {
