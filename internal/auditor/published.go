@@ -15,7 +15,8 @@ import (
 
 // publishedDir is the folder of recordings that are tables, one file an auditor: runs that
 // others have published, and replies that were recorded without their reports. A file begins
-// with lines "# name<TAB>value" (auditor, source, licence, model, date, notes). Then come two
+// with lines "# name<TAB>value" (auditor, source, licence, model, date, notes, and rules, the
+// hash of those of patterns). Then come two
 // tables with tabs between the cells and a blank line between the tables: the trials, and
 // their findings. Lines are like 12 or 12-18, CWEs numbers separated by commas; both may be
 // empty, and so may a trial's cost, seconds and tokens. The columns function and description
@@ -93,7 +94,7 @@ func readPublished(fsys fs.FS, file string) ([]*Recording, error) {
 func publishedTrial(cells []string, head map[string]string) (*Recording, error) {
 	r := &Recording{Auditor: head["auditor"], Project: cells[0], Commit: cells[2], Model: head["model"],
 		Version: cmp.Or(head["model"], head["auditor"]), Date: head["date"], Format: "tsv", Notes: head["notes"],
-		Source: head["source"], Licence: head["licence"], published: &published{}}
+		Source: head["source"], Licence: head["licence"], Rules: head["rules"], published: &published{}}
 	figures := [4]float64{}
 	for i, cell := range cells[3:] {
 		if cell == "" {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/audit"
+	"assay/audit/findings"
 	"assay/audit/fixture"
 	"assay/audit/score"
 	"assay/internal/auditor"
+	"assay/internal/patterns"
+	"assay/internal/seal"
 )
 
 const publishedTable = "# auditor\tagent\n# source\tsomewhere\n# licence\tMIT\n# model\tm-1\n# date\t2026-01-02\n" +
@@ -118,4 +123,45 @@ func TestAnEntryMovesTheRunsThatFoundIt(t *testing.T) {
 	}
 	require.Positive(t, moved)
 	require.Less(t, moved, len(before))
+}
+
+// TestPatternsRecording: the recording of patterns on the pinned projects is what it finds
+// there now. ASSAY_UPDATE=1 writes it.
+func TestPatternsRecording(t *testing.T) {
+	mirror := os.Getenv("ASSAY_MIRROR")
+	if mirror == "" {
+		t.Skip("the projects' sources are not here: set ASSAY_MIRROR to local clones")
+	}
+	fsys := house(t)
+	names, err := fixture.Projects(fsys, "fixtures/projects")
+	require.NoError(t, err)
+	var trials, rows strings.Builder
+	for _, name := range names {
+		p, err := fixture.ReadProject(fsys, "fixtures/projects/"+name+".md")
+		require.NoError(t, err)
+		clone, err := seal.Fetch(t.Context(), p, t.TempDir(), mirror)
+		require.NoError(t, err)
+		dir := filepath.Join(t.TempDir(), "src")
+		_, err = clone.Export(t.Context(), dir)
+		require.NoError(t, err)
+		run, err := patterns.Auditor{Format: findings.SARIF}.Audit(t.Context(), audit.AuditTask{Dir: dir})
+		require.NoError(t, err)
+		fmt.Fprintf(&trials, "%s\t1\t%s\t\t\t\t\n", name, p.Commit)
+		for _, f := range run.Report.Findings {
+			cwes := strings.ReplaceAll(strings.ReplaceAll(audit.JoinCWEs(f.CWEs), "CWE-", ""), " ", "")
+			fmt.Fprintln(&rows, strings.Join([]string{name, "1", f.File, f.Lines.String(), cwes,
+				f.Severity.String(), f.Function, f.RuleID}, "\t"))
+		}
+	}
+	head := []string{"auditor\tpatterns", "source\trecorded for this repository on sealed exports", "licence\tthat of this repository",
+		"date\t2026-11-24", "rules\t" + patterns.Version(), "notes\tthe description is the rule"}
+	text := "# " + strings.Join(head, "\n# ") + "\nproject\ttrial\tcommit\tUSD\tseconds\ttokens in\ttokens out\n" + trials.String() +
+		"\nproject\ttrial\tfile\tlines\tCWEs\tseverity\tfunction\tdescription\n" + rows.String()
+	const file = "fixtures/recordings/published/patterns.tsv"
+	if os.Getenv("ASSAY_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(filepath.Join("../..", file), []byte(text), 0o644))
+	}
+	have, err := fs.ReadFile(fsys, file)
+	require.NoError(t, err)
+	require.Equal(t, text, string(have), "write it with ASSAY_UPDATE=1")
 }
