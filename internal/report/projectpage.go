@@ -434,11 +434,11 @@ func recalls(all []*record.Record, of *record.Record) (ps []point) {
 
 // recallOver gives a record's recall over its trials that count, as its verdict has it.
 func recallOver(r *record.Record) score.Estimate {
-	e, err := score.RecallOver(r.Counting(), r.Goals.Literal)
+	p, err := score.Pool(r.Goals.Literal, record.ScoreTrials(r.Trials))
 	if err != nil {
 		return score.Estimate{} // a record that somebody changed: its page says what is wrong
 	}
-	return e
+	return p.Recall
 }
 
 // recallBefore gives the recall of the baseline that the record was judged against.

@@ -24,8 +24,9 @@ type judged struct {
 	verdict  audit.Verdict
 	partial  bool              // -run or -filter left out a part: reported, not judged
 	projects []score.Judgement // of an auditor, one a measurement
-	whole    *score.Suite      // of an auditor over several projects; else nil
+	whole    *score.Suite      // of an auditor over its projects; nil for recordings
 	others   []*record.Record  // with -add: other projects of the run, judged together with these
+	pooled   score.Pooled      // figures of an auditor over its projects, others included
 	bench    score.Judgement   // of a reviewer
 	answers  []score.Answer    // that bench is about
 	notes    []string
@@ -55,9 +56,11 @@ func judgeSmokeSuite(_ *env, ms []*measurement) (judged, error) {
 
 // judgeRegression judges an auditor over all of its projects together: a drop is one of
 // the whole suite. Replays are compared with their recorded result.
-func judgeRegression(e *env, ms []*measurement) (judged, error) {
+func judgeRegression(e *env, ms []*measurement) (_ judged, err error) {
 	if ms[0].replayed() {
-		return judgeReplays(ms), nil
+		j := judgeReplays(ms)
+		j.pooled, err = pool(ms)
+		return j, err
 	}
 	rules := score.Rules{Deterministic: deterministic(ms[0].variant), Strict: e.cfg.Strict, Concurrency: e.cfg.Concurrency}
 	var subjects []score.Subject
@@ -89,7 +92,24 @@ func judgeRegression(e *env, ms []*measurement) (judged, error) {
 		subjects = append(subjects, s)
 	}
 	whole, err := score.JudgeSuite(subjects, rules)
-	return judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole, others: others, notes: fixNotes(ms)}, err
+	if err != nil {
+		return judged{}, err
+	}
+	j := judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole, others: others, notes: fixNotes(ms)}
+	j.pooled, err = pool(ms, others...)
+	return j, err
+}
+
+// pool returns the figures of an auditor over its projects.
+func pool(ms []*measurement, others ...*record.Record) (score.Pooled, error) {
+	var projects [][]score.Trial
+	for _, m := range ms {
+		projects = append(projects, record.ScoreTrials(m.record.Trials))
+	}
+	for _, rec := range others {
+		projects = append(projects, record.ScoreTrials(rec.Trials))
+	}
+	return score.Pool(ms[0].goals.Literal, projects...)
 }
 
 // otherProjects returns, with -add, the records of the projects that the run measured before
@@ -156,7 +176,8 @@ func warn(j *score.Judgement, why string) {
 
 // judgeReplays compares each replay with its recorded result. One that cannot be compared
 // is INVALID; the others are judged all the same.
-func judgeReplays(ms []*measurement) (j judged) {
+func judgeReplays(ms []*measurement) judged {
+	j := judged{verdict: score.AsRecorded}
 	for _, m := range ms {
 		one := score.Judgement{Verdict: score.AsRecorded}
 		if m.baseline != nil {
@@ -168,6 +189,9 @@ func judgeReplays(ms []*measurement) (j judged) {
 			}
 		}
 		j.projects = append(j.projects, one)
+		if urgency(one.Verdict) < urgency(j.verdict) {
+			j.verdict = one.Verdict
+		}
 	}
 	return j
 }

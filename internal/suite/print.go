@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -140,9 +141,9 @@ func printAccount(t T, r *running) {
 	}
 	t.Logf("planned %d = %s", sum.State.Planned, strings.Join(parts, " + "))
 	if sum.State.Spent > 0 {
-		text := fmt.Sprintf("%s: %s spent now, in %s", name, dollars(sum.State.Spent), sum.State.Elapsed.Round(100*time.Millisecond))
+		text := fmt.Sprintf("%s: %s now, in %s", name, dollars(sum.State.Spent), sum.State.Elapsed.Round(100*time.Millisecond))
 		if sum.State.Earlier > 0 {
-			text += fmt.Sprintf(", at most %s by the run that it continues", dollars(sum.State.Earlier))
+			text += fmt.Sprintf(", at most %s in all with the run that it continues", dollars(sum.State.Spent+sum.State.Earlier))
 		}
 		if !math.IsInf(r.env.cfg.Budget, 1) {
 			text += fmt.Sprintf(", of the budget of %s", dollars(r.env.cfg.Budget))
@@ -171,16 +172,14 @@ func printJudged(t T, r *running, ms []*measurement, j *judged) {
 		return
 	}
 	for i, m := range ms {
-		one := &j.projects[i]
 		if r.definition.name == smokeSuite.name {
 			r.suite.summary.add(smokeRow(m))
 			continue
 		}
-		printProject(t, r, m, one)
+		printProject(t, r, m, &j.projects[i], len(ms) > 1 || m.replayed())
 	}
-	if j.whole != nil {
+	if r.definition.name != smokeSuite.name {
 		printWhole(t, r, label, ms, j)
-		r.adviseAudits(ms, j)
 	}
 	if r.env.cfg.Beside == besideBare {
 		if added := addedBySkill(ms); added != "" {
@@ -201,7 +200,7 @@ func addedBySkill(ms []*measurement) string {
 }
 
 func smokeRow(m *measurement) line {
-	l := line{suite: "Smoke", who: m.variant.name, verdict: m.smoke.Verdict, cause: smokeCause(m.smoke),
+	l := line{suite: "Smoke", who: m.variant.name, n: len(m.trials), verdict: m.smoke.Verdict, cause: smokeCause(m.smoke),
 		figures: []string{fmt.Sprintf("%d of %d flaws", m.smoke.Found, len(m.target.project.Known)), fmt.Sprintf("%d of 5", m.passed)}}
 	if m.begun() && !m.inProcess() {
 		l.used = usedBy(m.record.Trials)
@@ -223,15 +222,16 @@ func smokeCause(j *score.SmokeJudgement) string {
 	return string(j.Grade) + ": " + missed + j.Excuse
 }
 
-// printProject adds the row of an auditor on a project and reports what fails.
-func printProject(t T, r *running, m *measurement, j *score.Judgement) {
+// printProject reports what fails on a project, and adds a row if part is set.
+func printProject(t T, r *running, m *measurement, j *score.Judgement, part bool) {
 	key := "verdict:" + m.variant.name + "/" + m.target.project.Name
 	if m.replayed() {
 		key += " (recorded)"
 	}
 	t.Attr(strings.ReplaceAll(key, " ", "_"), string(j.Verdict))
-	r.suite.summary.add(projectRow(m, j))
-	nextStep(r, m, j)
+	if part {
+		r.suite.summary.add(projectRow(m, j))
+	}
 	for _, g := range j.Reasons {
 		switch g.Verdict {
 		case audit.Fail, audit.Invalid, score.Changed:
@@ -244,7 +244,10 @@ func printProject(t T, r *running, m *measurement, j *score.Judgement) {
 
 // projectRow returns the row of an auditor on a project.
 func projectRow(m *measurement, j *score.Judgement) line {
-	l := line{suite: "Regression", who: m.variant.name, about: m.target.project.Name, verdict: j.Verdict, replay: m.replayed()}
+	l := line{suite: "Regression", who: m.variant.name, about: m.target.project.Name, n: len(m.record.Counting()), verdict: j.Verdict}
+	if m.replayed() {
+		l.kind = rowReplay
+	}
 	if f := m.record.Figures(); f != nil {
 		l.figures = score.ShowAll(score.Main(score.AuditMetrics()), f)
 		if now, since := sinceBaseline(score.MetricRecall, j.Reasons); now.Defined { // the mean over the trials
@@ -257,7 +260,7 @@ func projectRow(m *measurement, j *score.Judgement) line {
 		l.cause = excluded(j.Reasons)
 	}
 	if !m.inProcess() && m.begun() {
-		l.used = usedBy(slices.DeleteFunc(slices.Clone(m.record.Trials), func(t record.Trial) bool { return t.Seconds == 0 })) // never begun
+		l.used = usedBy(begunTrials(m))
 	}
 	return l
 }
@@ -272,70 +275,118 @@ func excluded(reasons []score.Reason) string {
 	return ""
 }
 
-// nextStep adds the command that helps with the first reason of a verdict.
-func nextStep(r *running, m *measurement, j *score.Judgement) {
-	for i := range j.Reasons {
-		switch g := &j.Reasons[i]; {
-		case g.Verdict == audit.Pass:
-		case g.Code == score.CodeReview && g.More > 0:
-			r.suite.summary.do("to review findings", r.env.assay("triage "+Quoted(m.target.project.Name)))
-			return
-		case g.Advice != nil: // printed for all projects together
-			return
-		case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && m.baseline != nil && m.beside == nil && m.written != "":
-			baseline := filepath.Join(r.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselinesDir, m.variant.name, m.target.project.Name)))
-			r.suite.summary.do("to see what was lost", r.env.assay("compare "+Quoted(baseline)+" "+Quoted(strings.TrimSuffix(m.written, ".txt")+".json")))
-			return
-		}
-	}
+// begunTrials returns the trials of a measurement that were begun.
+func begunTrials(m *measurement) []record.Trial {
+	return slices.DeleteFunc(slices.Clone(m.record.Trials), func(t record.Trial) bool { return t.Seconds == 0 })
 }
 
-// printWhole adds the row of an auditor over all of its projects.
+// printWhole adds the row of an auditor over all of its projects: one figure, the gravest
+// reason and the command that decides it. Recordings have one where they changed.
 func printWhole(t T, r *running, name string, ms []*measurement, j *judged) {
-	whole := j.whole
-	l := line{suite: "Regression", who: name, verdict: whole.Verdict, figures: []string{score.Show(score.MetricRecall, whole.Recall)}}
-	if whole.Baseline.Defined {
-		l.since = since{score.Show(score.MetricRecall, whole.Baseline), points(whole.Baseline, whole.Recall)}
+	l := line{suite: "Regression", who: name, verdict: j.verdict, n: j.pooled.Trials, whole: plural(len(ms)+len(j.others), "project"),
+		figures: []string{j.pooled.Recall.String(), j.pooled.Precision.String()}}
+	if len(ms)+len(j.others) == 1 {
+		l.whole = ms[0].target.project.Name
 	}
-	var causes []string
-	for i := range whole.Reasons {
-		g := &whole.Reasons[i]
-		if g.Verdict != audit.Pass {
-			causes = append(causes, g.Text)
-		}
-		if g.Verdict == audit.Fail {
-			t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
+	if ms[0].replayed() {
+		if l.kind = rowReplay; j.verdict == score.AsRecorded {
+			return
 		}
 	}
-	if l.cause = strings.Join(causes, "; "); whole.Verdict == audit.Pass {
-		l.cause = excluded(whole.Reasons)
+	var whole []score.Reason
+	if j.whole != nil {
+		if whole = j.whole.Reasons; len(ms) == 1 {
+			whole = j.projects[0].Reasons
+		}
+		if _, l.since = sinceBaseline(score.MetricRecall, whole); l.since.baseline == "" && j.whole.Baseline.Defined {
+			l.since = since{score.Show(score.MetricRecall, j.whole.Baseline), points(j.whole.Baseline, j.whole.Recall)}
+		}
+		for _, g := range j.whole.Reasons {
+			if g.Verdict == audit.Fail {
+				t.Errorf("%s: %s: %s", name, g.Verdict, audit.OneLine(g.Text, 0))
+			}
+		}
+	}
+	l.cause, l.next = r.gravest(ms, j)
+	if j.whole != nil {
+		l.next = cmp.Or(r.adviseAudits(ms, j), l.next)
+		if l.cause == "" {
+			l.cause = excluded(whole)
+		}
+	}
+	if s := j.pooled.Stability; s.Known > 0 {
+		l.cause = strings.TrimPrefix(l.cause+". Vulnerabilities found: "+s.String(), ". ")
 	}
 	var trials []record.Trial
 	for _, m := range ms {
 		if !m.inProcess() && m.begun() {
-			trials = append(trials, m.record.Trials...)
+			trials = append(trials, begunTrials(m)...)
 		}
 	}
 	for _, rec := range j.others {
 		trials = append(trials, rec.Trials...)
 	}
 	l.used = usedBy(trials)
-	if n := len(whole.Projects); n > 1 || l.cause != "" {
-		l.whole = fmt.Sprintf("all %d", n)
-		r.suite.summary.add(l)
-	}
+	r.suite.summary.add(l)
 }
 
-// adviseAudits adds the commands that decide what is inconclusive about an auditor: first
-// the trials that its baseline lacks, then its own.
-func (r *running) adviseAudits(ms []*measurement, j *judged) {
+// gravest returns the gravest reason of a verdict over several projects with the number of the
+// others, and the command that explains it.
+func (r *running) gravest(ms []*measurement, j *judged) (cause, next string) {
+	more := 0
+	consider := func(m *measurement, reasons []score.Reason, lost string) {
+		for i := range reasons {
+			g := &reasons[i]
+			if g.Verdict == audit.Pass {
+				continue
+			}
+			if next == "" {
+				next = r.command(m, g)
+			}
+			if cause != "" || urgency(g.Verdict) > urgency(j.verdict) {
+				more++
+				continue
+			}
+			if cause = causeOf(*g) + lost; m != nil && len(ms) > 1 {
+				cause = m.target.project.Name + ": " + cause
+			}
+		}
+	}
+	if j.whole != nil {
+		consider(nil, j.whole.Reasons, "")
+	}
+	for i, m := range ms {
+		consider(m, j.projects[i].Reasons, lost(j.projects[i].Lost))
+	}
+	if more > 0 && cause != "" {
+		cause += fmt.Sprintf(" (and %s: -v)", plural(more, "more reason"))
+	}
+	return cause, next
+}
+
+// command returns the command that explains a reason; m is nil for one of all projects.
+func (r *running) command(m *measurement, g *score.Reason) string {
+	switch {
+	case m == nil:
+	case g.Code == score.CodeReview && g.More > 0:
+		return r.env.assay("triage " + Quoted(m.target.project.Name))
+	case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && m.baseline != nil && m.beside == nil && m.written != "":
+		baseline := filepath.Join(r.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselinesDir, m.variant.name, m.target.project.Name)))
+		return r.env.assay("compare " + Quoted(baseline) + " " + Quoted(strings.TrimSuffix(m.written, ".txt")+".json"))
+	}
+	return ""
+}
+
+// adviseAudits returns the command that decides what is inconclusive about an auditor; "" for
+// nothing. It adds to the summary the command for the trials that the baseline lacks.
+func (r *running) adviseAudits(ms []*measurement, j *judged) string {
 	reasons := j.whole.Reasons
 	for i := range ms {
 		reasons = slices.Concat(reasons, j.projects[i].Reasons)
 	}
 	a := score.MergeAdvice(reasons)
 	if a == nil {
-		return
+		return ""
 	}
 	name, budget := ms[0].variant.name, r.env.cfg.Budget
 	with := map[string]string{"auditor": name, "trials": fmt.Sprint(max(1, a.Trials)), "add": "true"}
@@ -359,7 +410,7 @@ func (r *running) adviseAudits(ms []*measurement, j *judged) {
 		}
 		r.suite.summary.do(to, r.prefix+resumeWith(os.Args[0], r.suite.flags, r.definition.name, old)+"; "+r.env.assay("baseline "+Quoted(name)))
 	}
-	r.suite.summary.do("to decide "+name, r.prefix+resumeWith(os.Args[0], r.suite.flags, r.definition.name, with))
+	return r.prefix + resumeWith(os.Args[0], r.suite.flags, r.definition.name, with)
 }
 
 // some returns the first three names of a list.
@@ -387,7 +438,7 @@ func printBench(t T, r *running, label string, ms []*measurement, j *judged) {
 		}
 	} else {
 		t.Attr("verdict:"+strings.ReplaceAll(v.name+"/"+v.prompt.name, " ", "_"), string(j.verdict))
-		nextBench(r, v, &j.bench)
+		l.next = nextBench(r, v, &j.bench)
 		for _, g := range j.bench.Reasons {
 			switch g.Verdict {
 			case score.Changed:
@@ -404,15 +455,15 @@ func printBench(t T, r *running, label string, ms []*measurement, j *judged) {
 		}
 	}
 	if v.recorded != nil {
-		l.whole = fmt.Sprintf("%d readings", len(v.recorded))
+		l.kind = rowReplay
 	}
-	if l.control = auditor.Control(v.name) != nil && (l.verdict == audit.Pass || l.verdict == audit.Warn); l.control {
-		l.verdict, l.cause = "control", ""
+	if auditor.Control(v.name) != nil && (l.verdict == audit.Pass || l.verdict == audit.Warn) {
+		l.kind, l.verdict, l.cause = rowControl, "control", ""
 	}
 	addBenchRow(r, l, j.answers)
 	for _, app := range appsOf(ms) {
 		of := slices.DeleteFunc(slices.Clone(ms), func(m *measurement) bool { return m.target.subject.App != app })
-		addBenchRow(r, line{suite: "Bench", who: label, about: app, detail: true}, answersOf(of))
+		addBenchRow(r, line{suite: "Bench", who: label, about: app}, answersOf(of))
 	}
 }
 
@@ -425,6 +476,7 @@ func addBenchRow(r *running, l line, as []score.Answer) {
 	}
 	l.figures = score.ShowAll(score.Main(score.BenchMetrics()), f)
 	l.used = consumed(&f.Consumed)
+	l.n = f.Outcomes[audit.OutcomeCorrect] + f.Outcomes[audit.OutcomeWrong]
 	if f.Unanswered.Defined && f.Unanswered.V > 0 {
 		l.cause = strings.TrimPrefix(l.cause+"; unanswered "+f.Unanswered.String(), "; ")
 	}
@@ -440,15 +492,15 @@ func appsOf(ms []*measurement) (apps []string) {
 	return apps
 }
 
-// nextBench adds the command that decides an inconclusive comparison.
-func nextBench(r *running, v *variant, j *score.Judgement) {
+// nextBench returns the command that decides an inconclusive comparison; "" for none.
+func nextBench(r *running, v *variant, j *score.Judgement) string {
 	for i := range j.Reasons {
 		if more := j.Reasons[i].MoreTrials(); more > 0 {
-			r.suite.summary.do("to decide "+v.name, fmt.Sprintf("%sgo test -run Bench -model %s -prompt %s -trials %d -add",
-				r.prefix, Quoted(v.name), Quoted(v.prompt.name), more))
-			return
+			return fmt.Sprintf("%sgo test -run Bench -model %s -prompt %s -trials %d -add",
+				r.prefix, Quoted(v.name), Quoted(v.prompt.name), more)
 		}
 	}
+	return ""
 }
 
 // chatModel finds the model that a chat reviewer asked for in its settings.

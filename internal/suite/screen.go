@@ -15,32 +15,33 @@ import (
 
 type view struct {
 	width int  // columns
-	lines int  // at most, go test's own two among them
+	lines int  // at most, with the two of go test
 	all   bool // every row and figure, on as many lines as they take
 }
 
-// The screen for which the summary is made; a narrower terminal gets less width.
+// The screen for which the summary is made. A narrower terminal gets less width.
 const (
 	screenWidth = 100
 	screenLines = 40
 )
 
-// A block is rows that stand or fall together, and their cause.
+// A block is a row with its reason and its command.
 type block struct {
-	rank  int
-	rows  []*line
-	text  []string
-	cause int // how many lines at the end of text are the cause
+	row  *line // nil for a table of recorded auditors
+	text []string
+	more int // lines at the end of text that may be left out: reason and command
 }
 
+// A table is what the screen shows of one suite.
 type table struct {
-	head   []string
-	blocks []*block
-	end    []string // the lines that tell recordings and controls
+	head    []string
+	blocks  []*block
+	context *block   // recorded auditors to compare with; nil without any
+	end     []string // a line about the recordings that are as recorded
 }
 
-// show counts the blocks that do not fit the lines: the gravest are shown, and of everybody the
-// whole before the parts, and before causes.
+// show prints the summary. Where the screen has no room for all of it, the gravest rows are
+// shown first, rows before reasons, and the rest is counted.
 func (s *summary) show(w io.Writer, v view) {
 	var foot []string
 	for _, n := range s.notes {
@@ -53,15 +54,15 @@ func (s *summary) show(w io.Writer, v view) {
 	for _, n := range next {
 		foot = append(foot, n.to+": "+n.command) // not broken: it is to be copied
 	}
-	free := v.lines - 2 - len(foot) - min(1, len(foot)) // a blank before them
+	free := v.lines - 2 - len(foot) - min(1, len(foot)) // a blank line before them
 	var tables []table
 	var blocks []*block
 	for _, suite := range suiteNames {
 		t := s.table(suite, v)
-		if len(t.head)+len(t.end) > 0 {
+		if len(t.head)+len(t.end) > 0 || t.context != nil {
 			tables = append(tables, t)
 			blocks = append(blocks, t.blocks...)
-			free -= 1 + len(t.head) + len(t.end) + len(leftOut(t.blocks, v.width)) // a blank, and what counts the rest, at most
+			free -= 1 + len(t.head) + len(t.end) + len(leftOut(t.blocks, v.width))
 		}
 	}
 	var heads []string
@@ -72,151 +73,154 @@ func (s *summary) show(w io.Writer, v view) {
 		free -= len(heads) + 1
 		fmt.Fprintf(w, "\n%s\n", strings.Join(heads, "\n"))
 	}
-	chosen := choose(blocks, free, v.all)
+	chosen, free := choose(blocks, free, v.all)
 	for _, t := range tables {
 		lines := t.head
 		for _, b := range t.blocks {
 			lines = append(lines, chosen[b]...)
 		}
 		left := slices.DeleteFunc(t.blocks, func(b *block) bool { return chosen[b] != nil })
-		lines = append(append(lines, leftOut(left, v.width)...), t.end...)
-		fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))
+		lines = append(lines, leftOut(left, v.width)...)
+		if c := t.context; c != nil && (len(c.text) <= free || v.all) {
+			lines = append(lines, c.text...)
+			free -= len(c.text)
+		}
+		fmt.Fprintf(w, "\n%s\n", strings.Join(append(lines, t.end...), "\n"))
 	}
 	if len(foot) > 0 {
 		fmt.Fprintf(w, "\n%s\n", strings.Join(foot, "\n"))
 	}
 }
 
-// choose shows the first block whole, and wholes with their verdict before anybody's cause.
-func choose(blocks []*block, free int, all bool) map[*block][]string {
+// choose returns the lines of each block that are shown, and how many lines remain: the
+// gravest block whole, then rows, then reasons and commands.
+func choose(blocks []*block, free int, all bool) (map[*block][]string, int) {
 	chosen := map[*block][]string{}
 	ranked := slices.Clone(blocks)
-	slices.SortStableFunc(ranked, func(a, b *block) int { return a.rank - b.rank })
-	take := func(b *block, text []string) bool {
-		more := len(text) - len(chosen[b])
-		if more > free && !all && len(chosen) > 0 {
-			return false
+	slices.SortStableFunc(ranked, func(a, b *block) int {
+		return cmp.Compare(urgency(a.row.verdict), urgency(b.row.verdict))
+	})
+	take := func(b *block, text []string) {
+		if more := len(text) - len(chosen[b]); more <= free || all || len(chosen) == 0 {
+			chosen[b], free = text, free-more
 		}
-		chosen[b], free = text, free-more
-		return true
 	}
 	for i, b := range ranked {
-		switch {
-		case i == 0:
+		if i == 0 {
 			take(b, b.text)
-		case b.rank < parts:
-			take(b, b.text[:len(b.text)-b.cause])
+		} else {
+			take(b, b.text[:len(b.text)-b.more])
 		}
 	}
 	for _, b := range ranked {
-		if b.rank < parts && chosen[b] == nil {
-			continue
-		}
-		if !take(b, b.text) && b.rank >= parts {
-			break
+		if chosen[b] != nil {
+			take(b, b.text)
 		}
 	}
-	return chosen
+	return chosen, free
 }
 
+// leftOut returns a line that counts blocks by verdict; none without blocks.
 func leftOut(blocks []*block, width int) []string {
 	by := map[audit.Verdict]int{}
 	for _, b := range blocks {
-		for _, l := range b.rows {
-			by[l.verdict]++
-		}
+		by[b.row.verdict]++
 	}
-	var counts []string
-	n := 0
-	for _, v := range slices.SortedFunc(maps.Keys(by), func(a, b audit.Verdict) int { return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b)) }) {
-		counts = append(counts, fmt.Sprintf("%d %s", by[v], v))
-		n += by[v]
-	}
-	if n == 0 {
+	if len(by) == 0 {
 		return nil
 	}
-	return wrap("", fmt.Sprintf("and %d more rows: %s", n, strings.Join(counts, ", ")), width)
+	verdicts := slices.SortedFunc(maps.Keys(by), func(a, b audit.Verdict) int {
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), cmp.Compare(a, b))
+	})
+	var counts []string
+	for _, v := range verdicts {
+		counts = append(counts, fmt.Sprintf("%d %s", by[v], v))
+	}
+	return wrap("", fmt.Sprintf("and %s: %s", plural(len(blocks), "more row"), strings.Join(counts, ", ")), width)
 }
 
+// table lays out one suite: a row for each variant, of recorded auditors for those that
+// changed; with v.all also a row for each target and recording.
 func (s *summary) table(suite string, v view) (t table) {
-	var shown []*line
-	recorded := 0
+	var shown, parts []*line
 	for _, l := range s.rows(suite) {
-		switch {
-		case v.all:
-			shown = append(shown, l)
-		case l.asRecorded():
-			recorded++
-		case l.control && l.about == "":
-			t.end = append(t.end, wrap("", l.who+", a control: "+pairs(columns(suite)[3:], &line{figures: l.figures}), v.width)...)
-		case !l.detail && !l.control:
+		if l.about != "" {
+			parts = append(parts, l)
+		}
+		if l.about == "" || v.all {
 			shown = append(shown, l)
 		}
 	}
-	if recorded > 0 {
-		t.end = append(t.end, fmt.Sprintf("%d recordings as recorded", recorded))
+	if n := recorded(parts); n != "" && !v.all {
+		t.end = append(t.end, n)
+	}
+	if suite == "Regression" && len(s.known) > 0 {
+		var known []*line
+		for i := range s.known {
+			known = append(known, &s.known[i])
+		}
+		text, _ := lay(suite, known, v, "RECORDED on "+s.on, "$/project", "time")
+		t.context = &block{text: append([]string{""}, text...)}
+		if len(shown) == 0 {
+			t.context.text = text
+		}
 	}
 	if len(shown) == 0 {
-		if len(t.end) > 0 {
+		if len(t.end) > 0 && t.context == nil {
 			t.end[0] = strings.ToUpper(suite) + "  " + t.end[0]
 		}
 		return t
 	}
-	text, stacked := lay(suite, shown, v)
+	text, stacked := lay(suite, shown, v, strings.ToUpper(suite), "cost", "time")
 	t.head = text[:1]
 	if stacked {
 		t.head = []string{strings.ToUpper(suite)}
 	}
 	for i, l := range shown {
-		rows := []string{text[i+1]}
+		b := &block{row: l, text: []string{text[i+1]}}
 		if stacked {
-			rows = wrap(fmt.Sprintf("%-7s  ", l.verdict), stack(suite, l), v.width)
+			b.text = wrap(fmt.Sprintf("%-7s  ", l.verdict), stack(suite, l), v.width)
 		}
-		t.blocks = addRow(t.blocks, l, rows, v.width)
+		n := len(b.text)
+		if l.cause != "" {
+			b.text = append(b.text, wrap("         ", audit.OneLine(l.cause, 0), v.width)...)
+		}
+		if l.next != "" {
+			b.text = append(b.text, "         next: "+l.next) // not broken: it is to be copied
+		}
+		b.more = len(b.text) - n
+		t.blocks = append(t.blocks, b)
 	}
 	return t
 }
 
-// lay takes as many columns as there is room for; stacked: not even for the fewest.
-func lay(suite string, shown []*line, v view) (text []string, stacked bool) {
-	wide := func(l string) bool { return utf8.RuneCountInString(l) > v.width }
-	for _, most := range []rank{detailed, roomy, everywhere} {
+// lay aligns as many columns as there is room for. It reports stacked where there is no room
+// for the fewest. The first head, and those of cost and time, are replaced.
+func lay(suite string, shown []*line, v view, head, cost, time string) (text []string, stacked bool) {
+	long := func(l string) bool { return utf8.RuneCountInString(l) > v.width }
+	for _, most := range []rank{detailed, roomy, wide, everywhere} {
 		if most == detailed && !v.all {
 			continue
 		}
 		heads, cells := grid(suite, shown, most)
-		heads[0] = strings.ToUpper(suite)
-		if text = align(append([][]string{heads}, cells...)); v.all || !slices.ContainsFunc(text, wide) {
+		for i, h := range heads {
+			switch {
+			case i == 0:
+				heads[i] = head
+			case h == "cost":
+				heads[i] = cost
+			case h == "time":
+				heads[i] = time
+			}
+		}
+		if text = align(append([][]string{heads}, cells...)); v.all || !slices.ContainsFunc(text, long) {
 			return text, false
 		}
 	}
 	return text, true
 }
 
-// parts is by how much parts rank behind wholes, however grave they are.
-const parts = 4
-
-// addRow adds a row to the block before it where both have the same cause, told once.
-func addRow(blocks []*block, l *line, rows []string, width int) []*block {
-	if n := len(blocks); n > 0 && l.cause != "" {
-		b := blocks[n-1]
-		if last := b.rows[len(b.rows)-1]; last.who == l.who && last.cause == l.cause && last.verdict == l.verdict && last.about != "" {
-			b.rows = append(b.rows, l)
-			b.text = slices.Insert(b.text, len(b.text)-b.cause, rows...)
-			return blocks
-		}
-	}
-	b := &block{rank: urgency(l.verdict), rows: []*line{l}, text: rows}
-	if l.cause != "" {
-		cause := wrap("         ", audit.OneLine(l.cause, 0), width)
-		b.text, b.cause = append(b.text, cause...), len(cause)
-	}
-	if l.about != "" {
-		b.rank += parts
-	}
-	return append(blocks, b)
-}
-
+// stack returns a row as a sentence.
 func stack(suite string, l *line) string {
 	who := l.who
 	if about := cmp.Or(l.about, l.whole); about != "" {
@@ -225,6 +229,7 @@ func stack(suite string, l *line) string {
 	return who + ": " + pairs(columns(suite)[3:], l)
 }
 
+// pairs returns the cells of a row with their heads.
 func pairs(cs []column, l *line) string {
 	var named []string
 	for _, c := range cs {
@@ -232,7 +237,7 @@ func pairs(cs []column, l *line) string {
 			switch c.head {
 			case "baseline":
 				x = "was " + x
-			case "change", "cost", "time": // tell themselves
+			case "change", "cost", "time": // without a head
 			default:
 				x = c.head + " " + x
 			}
@@ -242,6 +247,7 @@ func pairs(cs []column, l *line) string {
 	return strings.Join(named, ", ")
 }
 
+// align returns the rows with their cells in columns.
 func align(rows [][]string) []string {
 	var b strings.Builder
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -257,7 +263,7 @@ func align(rows [][]string) []string {
 }
 
 // wrap breaks a text into lines of width characters: head begins the first, the others are
-// indented as far. Nothing is cut: a word that is longer than a line is broken.
+// indented as far. A word that is longer than a line is broken.
 func wrap(head, text string, width int) []string {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
 	room := max(20, width-len(indent))

@@ -314,6 +314,11 @@ func (s *Suite) conclude(t T, r *running) {
 			j.notes = append(j.notes, confinementNotes(ms)...)
 			printJudged(t, r, ms, j)
 		}
+		if r.definition.name == regressionSuite.name {
+			if err := printRecorded(r, variants); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 	r.close(t)
 }

@@ -20,59 +20,60 @@ import (
 type summary struct {
 	mu    sync.Mutex
 	lines []line
+	known []line // of Regression: recorded auditors to compare with, the best first
+	on    string // that known is about: "13 projects"
 	notes []string
 	next  []step
 	last  step     // the command that shows all of it
 	heads []string // lines above the tables: which earlier trials the figures hold
 }
 
+// A line is a row of the summary: a variant on all of its targets, or on one of them.
 type line struct {
 	suite   string   // "Smoke", "Regression", "Bench"
 	who     string   // auditor or reviewer
-	about   string   // project or application; empty for all of them
-	whole   string   // what "all of them" is: "4 projects"
+	about   string   // the one target of the row; empty for all of them
+	whole   string   // all of them: "4 projects"
+	n       int      // trials that count; 0 where it is not shown
 	figures []string // in the order of the suite's metrics
 	verdict audit.Verdict
-	cause   string   // of the verdict, whole
-	since   since    // of the headline figure
-	replay  bool     // a recording: one line a suite tells all that are as recorded
-	control bool     // reads no code
-	used    []string // below usedHeads; nil where nobody was asked anew
-	detail  bool     // shown with -v and in the report alone
+	cause   string // the reason of the verdict
+	next    string // the command that decides or explains it
+	since   since  // of the headline figure
+	kind    kind
+	used    []string // below usedHeads; nil where nothing was asked now
 }
+
+// A kind says what a row is about.
+type kind int
+
+const (
+	rowLive    kind = iota // asked now
+	rowReplay              // a recording, as recorded or changed
+	rowControl             // reads no code
+)
 
 type since struct{ baseline, change string }
 
-// sinceBaseline gives the headline's value, and its change with what would settle it.
+// sinceBaseline returns the headline's value, and its change since the baseline.
 func sinceBaseline(metric string, reasons []score.Reason) (now score.Value, s since) {
 	for i := range reasons {
 		g := &reasons[i]
 		if g.Metric != metric || !g.Now.Defined {
 			continue
 		}
-		now = g.Now
-		if !g.Compares() {
+		if now = g.Now; !g.Compares() {
 			continue
 		}
-		s.baseline = score.Show(metric, g.Baseline)
-		if !g.Baseline.Defined {
-			return now, s
-		}
-		s.change = points(g.Baseline, g.Now)
-		switch {
-		case g.MoreTrials() > 0:
-			s.change += fmt.Sprintf(", %d more trials", g.MoreTrials())
-		case g.Inconclusive():
-			s.change += ", inconclusive"
-		case g.Verdict == audit.Fail:
-			s.change += ", significant"
+		if s.baseline = score.Show(metric, g.Baseline); g.Baseline.Defined {
+			s.change = points(g.Baseline, g.Now)
 		}
 		return now, s
 	}
 	return now, s
 }
 
-// points gives how far a share moved, in percentage points with their sign.
+// points returns how far a share moved, in percentage points with their sign.
 func points(was, is score.Value) string {
 	d := fmt.Sprintf("%+.1f", 100*(is.V-was.V))
 	if d == "-0.0" || d == "+0.0" {
@@ -93,11 +94,12 @@ type rank int
 
 const (
 	everywhere rank = iota
-	roomy           // on a screen that has room for it
+	wide            // on a screen that has room for it
+	roomy           // on one that has more room
 	detailed        // with -v and in Markdown alone
 )
 
-// columns are those of each suite, the headline figure first.
+// columns returns those of a suite, the headline figure before the others.
 func columns(suite string) []column {
 	who, about := "auditor", "project"
 	names, headline := []string{"found", "checks"}, 0
@@ -107,25 +109,22 @@ func columns(suite string) []column {
 	case "Bench":
 		who, about, names, headline = "reviewer", "application", score.Names(score.Main(score.BenchMetrics())), 1
 	}
-	cs := []column{{"", everywhere, func(l *line) string { return string(l.verdict) }}, {who, everywhere, func(l *line) string { return l.who }},
-		{about, everywhere, func(l *line) string { return cmp.Or(l.about, l.whole) }}}
-	for i, name := range names {
-		r := [...]rank{roomy, roomy, detailed, detailed}[i]
-		if i == headline {
-			r = everywhere
-		}
-		cs = append(cs, column{name, r, func(l *line) string {
-			if i < len(l.figures) {
-				return l.figures[i]
-			}
-			return ""
-		}})
-		if i == headline {
-			cs = append(cs, column{"baseline", everywhere, func(l *line) string { return l.since.baseline }}, column{"change", everywhere, func(l *line) string { return l.since.change }})
+	cs := []column{
+		{"", everywhere, func(l *line) string { return string(l.verdict) }},
+		{who, everywhere, func(l *line) string { return l.who }},
+		{about, wide, func(l *line) string { return cmp.Or(l.about, l.whole) }},
+		{"n", everywhere, func(l *line) string { return strings.TrimPrefix(fmt.Sprint(l.n), "0") }},
+		figure(names, headline, everywhere),
+		{"baseline", roomy, func(l *line) string { return l.since.baseline }},
+		{"change", everywhere, func(l *line) string { return l.since.change }},
+	}
+	for i := range names {
+		if i != headline {
+			cs = append(cs, figure(names, i, [...]rank{roomy, roomy, detailed, detailed}[i]))
 		}
 	}
 	for i, head := range usedHeads {
-		cs = append(cs, column{head, [...]rank{everywhere, detailed, detailed, everywhere}[i], func(l *line) string {
+		cs = append(cs, column{head, [...]rank{everywhere, detailed, detailed, wide}[i], func(l *line) string {
 			if l.used == nil {
 				return ""
 			}
@@ -135,7 +134,16 @@ func columns(suite string) []column {
 	return cs
 }
 
-// grid leaves out a column in which nothing stands, and those beyond the rank.
+func figure(names []string, i int, r rank) column {
+	return column{names[i], r, func(l *line) string {
+		if i < len(l.figures) {
+			return l.figures[i]
+		}
+		return ""
+	}}
+}
+
+// grid returns the cells of lines without empty columns and those beyond the rank.
 func grid(suite string, lines []*line, most rank) (heads []string, cells [][]string) {
 	cells = make([][]string, len(lines))
 	for _, c := range columns(suite) {
@@ -214,8 +222,8 @@ func urgency(v audit.Verdict) int {
 	return 3
 }
 
-// rows gives whoever stands worst first, all of theirs together, the whole before its parts:
-// subtests end in any order.
+// rows returns the rows of a suite: the variants with the gravest verdict first, and of each
+// the row of all targets before those of one.
 func (s *summary) rows(suite string) []*line {
 	var rows []*line
 	worst := map[string]int{}
@@ -229,7 +237,7 @@ func (s *summary) rows(suite string) []*line {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *line) int {
-		return cmp.Or(cmp.Compare(worst[a.who], worst[b.who]), cmp.Compare(a.who, b.who), cmp.Compare(min(1, len(a.about)), min(1, len(b.about))),
+		return cmp.Or(cmp.Compare(worst[a.who], worst[b.who]), cmp.Compare(a.kind, b.kind), cmp.Compare(a.who, b.who), cmp.Compare(min(1, len(a.about)), min(1, len(b.about))),
 			cmp.Compare(urgency(a.verdict), urgency(b.verdict)), cmp.Compare(a.cause, b.cause), cmp.Compare(a.about, b.about))
 	})
 	return rows
@@ -261,18 +269,18 @@ func (s *summary) markdown() string {
 				row(append(cells[i], l.cause))
 			}
 		}
-		if n := len(all) - len(rows); n > 0 {
-			fmt.Fprintf(&f, "\n%d recordings as recorded\n", n)
+		if n := recorded(all); n != "" {
+			fmt.Fprintf(&f, "\n%s\n", n)
 		}
 	}
 	return f.String()
 }
 
-func (l *line) asRecorded() bool { return l.replay && l.verdict == score.AsRecorded }
+func (l *line) asRecorded() bool { return l.kind == rowReplay && l.verdict == score.AsRecorded }
 
 var usedHeads = []string{"cost", "tokens", "turns", "time"}
 
-// usedBy gives what stands below usedHeads of live trials together; nil without any.
+// usedBy returns the cells of usedHeads for live trials together; nil without any.
 func usedBy(trials []record.Trial) []string {
 	if len(trials) == 0 {
 		return nil
@@ -281,7 +289,7 @@ func usedBy(trials []record.Trial) []string {
 	return used(sum, seconds)
 }
 
-// used writes a dash where nobody says.
+// used returns the cells of usedHeads, with a dash for what is unknown.
 func used(u audit.Usage, seconds float64) []string {
 	cells := []string{"-", "-", "-", span(time.Duration(seconds * float64(time.Second)))}
 	switch {
@@ -299,7 +307,7 @@ func used(u audit.Usage, seconds float64) []string {
 	return cells
 }
 
-// span writes a time as exactly as its length wants: 1h19m, 12m3s, 4.2s.
+// span returns a duration like 1h19m, 12m3s or 4.2s.
 func span(d time.Duration) string {
 	switch {
 	case d >= time.Hour:
@@ -310,7 +318,7 @@ func span(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// short writes a count with three digits at most: 950, 41K, 1.2M.
+// short returns a count with at most three digits: 950, 41K, 1.2M.
 func short(n int64) string {
 	switch {
 	case n >= 9_950_000:
@@ -321,4 +329,19 @@ func short(n int64) string {
 		return fmt.Sprintf("%.0fK", float64(n)/1e3)
 	}
 	return fmt.Sprint(n)
+}
+
+// recorded returns a line that counts the replays that are as recorded; "" for none.
+func recorded(rows []*line) string {
+	n, who := 0, map[string]bool{}
+	for _, l := range rows {
+		if l.asRecorded() {
+			n++
+			who[l.who] = true
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("as recorded: %s of %s", plural(n, "recording"), plural(len(who), "auditor"))
 }
