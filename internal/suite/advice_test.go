@@ -139,8 +139,8 @@ func (f *follower) asAgent(lost int, command string) (out string, status int) {
 }
 
 var (
-	judgedRow   = regexp.MustCompile(`(?m)^(PASS|WARN|FAIL|INVALID) +agent +(all \d+|p00) `)
-	toDecide    = regexp.MustCompile(`(?m)^to decide agent: (.*)$`)
+	judgedRow   = regexp.MustCompile(`(?m)^(PASS|WARN|FAIL|INVALID) +agent +(\d+ projects|p00) `)
+	toDecide    = regexp.MustCompile(`(?m)^ +next: (.*-add.*)$`)
 	forBaseline = regexp.MustCompile(`(?m)^for the baseline(, with agent/rules.txt as before)?: (.*)$`)
 )
 
@@ -216,7 +216,7 @@ func TestAdviceOnTheBaseline(t *testing.T) {
 	require.Equal(t, 1, followed)
 	require.Equal(t, "PASS", verdict)
 	require.Contains(t, out, "Regression: adds 2 trials to the 1 of the run of ")
-	require.Regexp(t, `51\.7 % +60\.0 % +-8\.3`, out, "9, 12 and 10 of 20; 12, 11 and 13")
+	require.Regexp(t, `51\.7 % \(.*\) +60\.0 % +-8\.3`, out, "9, 12 and 10 of 20; 12, 11 and 13")
 }
 
 // TestOneOfSeveralProjects: where one project fell, more trials of it alone decide, and it is

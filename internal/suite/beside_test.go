@@ -31,10 +31,10 @@ func TestBeside(t *testing.T) {
 	var out strings.Builder
 	s.summary.print(&out, view{all: true, width: screenWidth})
 	require.Regexp(t, `WARN +same +demo .* \$6.00 +30 +9 +[\d.]+m?s\n`, out.String())
-	require.Contains(t, out.String(), "Regression: $9.00 spent now, in ", "both sides are paid for")
+	require.Contains(t, out.String(), "Regression: $9.00 now, in ", "both sides are paid for")
 	table, err := os.ReadFile(markdown)
 	require.NoError(t, err)
-	require.Contains(t, string(table), "| recall | baseline | change | precision | F1 | coverage | cost | tokens | turns | time | look first at |\n|---|")
+	require.Contains(t, string(table), "| n | recall | baseline | change | precision | F1 | coverage | cost | tokens | turns | time | look first at |\n|---|")
 	require.Regexp(t, `\| \$6.00 \| 30 \| 9 \| [\d.]+m?s \| `, string(table))
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "WARN", f.attrs["verdict:same/demo"]) // unconfined

@@ -217,7 +217,7 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 
 	n.write("fixtures/goals.md", "# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 50 % |\n\n# Bench\n\n| Goal | Threshold |\n|---|---|\n| Balanced accuracy | >= 70 % |\n")
 	out = n.says(0, n.suites, "-test.run", "Regression|Bench|Verify")
-	require.Regexp(t, `(PASS|WARN) +patterns +ping +100\.0 %`, out)
+	require.Regexp(t, `(PASS|WARN) +patterns +ping +1 +100\.0 %`, out)
 	require.NotContains(t, out, "dvja")
 	out = strings.Join(strings.Fields(out), " ") // whatever the width
 	require.Equal(t, 1, strings.Count(out, "those shipped with Assay are used"), out)

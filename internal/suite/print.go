@@ -200,8 +200,11 @@ func addedBySkill(ms []*measurement) string {
 }
 
 func smokeRow(m *measurement) line {
-	l := line{suite: "Smoke", who: m.variant.name, n: len(m.trials), verdict: m.smoke.Verdict, cause: smokeCause(m.smoke),
+	l := line{suite: "Smoke", who: m.variant.name, verdict: m.smoke.Verdict, cause: smokeCause(m.smoke),
 		figures: []string{fmt.Sprintf("%d of %d flaws", m.smoke.Found, len(m.target.project.Known)), fmt.Sprintf("%d of 5", m.passed)}}
+	if n := len(m.trials); n > 1 {
+		l.n = n
+	}
 	if m.begun() && !m.inProcess() {
 		l.used = usedBy(m.record.Trials)
 	}
@@ -287,6 +290,9 @@ func printWhole(t T, r *running, name string, ms []*measurement, j *judged) {
 		figures: []string{j.pooled.Recall.String(), j.pooled.Precision.String()}}
 	if len(ms)+len(j.others) == 1 {
 		l.whole = ms[0].target.project.Name
+		if f := ms[0].record.Figures(); f != nil {
+			l.figures = append(l.figures, score.ShowAll(score.Main(score.AuditMetrics()), f)[2:]...)
+		}
 	}
 	if ms[0].replayed() {
 		if l.kind = rowReplay; j.verdict == score.AsRecorded {
