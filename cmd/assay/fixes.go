@@ -26,6 +26,7 @@ func (fixesCmd) Help() string { return "A benchmark of your own security fixes: 
 type fixesFindCmd struct {
 	Repository string `arg:"" help:"Folder of a git repository with its history."`
 	Since      string `help:"Earliest date, like 2026-01-01."`
+	OSV        string `help:"Advisories in the format of OSV (GitHub's, Go's): a file or a folder; the commits that they name are proposed too." name:"osv" type:"path"`
 }
 
 func (c *fixesFindCmd) Run(ctx context.Context, out io.Writer) error {
@@ -33,7 +34,11 @@ func (c *fixesFindCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	rows, looked, err := repository.Find(ctx, c.Since)
+	advisories, err := readAdvisories(c.OSV)
+	if err != nil {
+		return err
+	}
+	rows, looked, err := repository.Find(ctx, c.Since, advisories)
 	if err != nil {
 		return err
 	}
@@ -49,8 +54,16 @@ type fixesAddCmd struct {
 	File       string `arg:"" help:"Tab-separated values: commit and cwe, and optionally id, title, severity, advisory, place, introduced, twin." type:"existingfile"`
 	Repository string `required:"" help:"Folder of the git repository with its history."`
 	URL        string `help:"https or ssh address by which others reach the repository; default: that of its remote origin."`
+	OSV        string `help:"Advisories in the format of OSV, which say a CWE where a row has none: a file or a folder." name:"osv" type:"path"`
 	Pin        string `help:"Commit of the pool's vulnerable tree; default: the parent of the first fix."`
 	Root       string `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"path"`
+}
+
+func readAdvisories(path string) (fixes.Advisories, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return fixes.ReadAdvisories(path)
 }
 
 // page returns a table's file below the root.
@@ -76,7 +89,11 @@ func (c *fixesAddCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	added, notes, refused := fixes.Add(ctx, table, repository, rows, c.Pin, nil)
+	advisories, err := readAdvisories(c.OSV)
+	if err != nil {
+		return err
+	}
+	added, notes, refused := fixes.Add(ctx, table, repository, rows, c.Pin, advisories)
 	var lines fixture.Errors
 	if errors.As(refused, &lines); refused != nil && lines == nil {
 		return refused

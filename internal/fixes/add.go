@@ -21,8 +21,8 @@ const maxPlaces = 5
 type adder struct {
 	*Repository
 	table             *Table
-	cwes              map[string][]audit.CWE // by advisory, as they say themselves
-	reverts           map[string]string      // commit -> the one that reverts it
+	advisories        Advisories
+	reverts           map[string]string // commit -> the one that reverts it
 	seen              []candidate
 	complaints, notes fixture.Complaints
 }
@@ -38,10 +38,10 @@ type candidate struct {
 // Add derives the fixes of the rows, adds those that it does not hold yet to the table, and
 // finds the places of all of them in the pool's trees. Rows that cannot be used are in the
 // error, and what should be read in the notes. pin names the pool's commit; "" for the parent
-// of the first fix, or what the table says. cwes holds what advisories say.
+// of the first fix, or what the table says. Of advisories it takes suggestions of a CWE.
 func Add(ctx context.Context, t *Table, r *Repository, rows []Row, pin string,
-	cwes map[string][]audit.CWE) (added int, notes fixture.Errors, err error) {
-	a := &adder{Repository: r, table: t, cwes: cwes, reverts: map[string]string{}}
+	advisories Advisories) (added int, notes fixture.Errors, err error) {
+	a := &adder{Repository: r, table: t, advisories: advisories, reverts: map[string]string{}}
 	if err := a.readReverts(ctx); err != nil {
 		return 0, nil, err
 	}
@@ -216,7 +216,7 @@ func (a *adder) duplicate(c *candidate) string {
 // suggestion returns what advisories of a fix say of its CWE, in brackets.
 func (a *adder) suggestion(texts ...string) string {
 	for _, name := range advisory.FindAllString(strings.Join(texts, " "), -1) {
-		if cwes := a.cwes[name]; len(cwes) > 0 {
+		if cwes := a.advisories.CWEs(name); len(cwes) > 0 {
 			return fmt.Sprintf(" (%s says %v)", name, cwes[0])
 		}
 	}

@@ -18,7 +18,7 @@ const flaws = `CVE-[0-9]{4}-|GHSA-|CWE-[0-9]|[Ss]ecurity|[Vv]ulnerab|[Mm]erge co
 
 var (
 	flawWords = regexp.MustCompile(flaws)
-	advisory  = regexp.MustCompile(`CVE-\d{4}-\d{4,}|GHSA(-[23456789cfghjmpqrvwx]{4}){3}`)
+	advisory  = regexp.MustCompile(`CVE-\d{4}-\d{4,}|GO-\d{4}-\d{4,}|GHSA(-[23456789cfghjmpqrvwx]{4}){3}`)
 	namedCWE  = regexp.MustCompile(`CWE-\d+`)
 )
 
@@ -26,8 +26,9 @@ var (
 const maxSource = 10
 
 // Find proposes the commits of the default branch whose messages speak of a flaw and that
-// change 1 to 10 source files, the newest first. It is no census: many fixes say nothing.
-func (r *Repository) Find(ctx context.Context, since string) (rows []Row, looked int, err error) {
+// change 1 to 10 source files, and those that an advisory names, the newest first. It is no
+// census: many fixes say nothing.
+func (r *Repository) Find(ctx context.Context, since string, advisories Advisories) (rows []Row, looked int, err error) {
 	args := []string{"HEAD"}
 	if since != "" {
 		args = append(args, "--since="+since)
@@ -36,7 +37,17 @@ func (r *Repository) Find(ctx context.Context, since string) (rows []Row, looked
 	if err != nil {
 		return nil, 0, err
 	}
+	named := r.namedBy(ctx, advisories)
 	for _, c := range all {
+		row := Row{fields: map[string]string{"commit": c.hash, "title": cmp.Or(c.title(), c.subject),
+			"cwe":      strings.Join(slices.Compact(namedCWE.FindAllString(c.body, -1)), ", "),
+			"advisory": strings.Join(slices.Compact(advisory.FindAllString(c.body, -1)), ", ")}}
+		if a := named[c.hash]; a != nil {
+			row.fields["title"] = cmp.Or(a.Title, row.Get("title"))
+			row.fields["severity"], row.fields["advisory"] = a.Severity, strings.Join(a.IDs, ", ")
+			rows = append(rows, row)
+			continue
+		}
 		if c.parent == "" || !flawWords.MatchString(c.body) {
 			continue
 		}
@@ -50,13 +61,22 @@ func (r *Repository) Find(ctx context.Context, since string) (rows []Row, looked
 				source++
 			}
 		}
-		if source < 1 || source > maxSource {
-			continue
+		if source >= 1 && source <= maxSource {
+			rows = append(rows, row)
 		}
-		cwes := slices.Compact(namedCWE.FindAllString(c.body, -1))
-		row := Row{fields: map[string]string{"commit": c.hash, "title": cmp.Or(c.title(), c.subject), "cwe": strings.Join(cwes, ", "),
-			"advisory": strings.Join(slices.Compact(advisory.FindAllString(c.body, -1)), ", ")}}
-		rows = append(rows, row)
 	}
 	return rows, len(all), nil
+}
+
+// namedBy returns the advisories by the commits that they name as fixes, those that are here.
+func (r *Repository) namedBy(ctx context.Context, advisories Advisories) map[string]*Advisory {
+	named := map[string]*Advisory{}
+	for i := range advisories {
+		for _, name := range advisories[i].Commits {
+			if commit := r.commit(ctx, name); commit != "" {
+				named[commit] = &advisories[i]
+			}
+		}
+	}
+	return named
 }

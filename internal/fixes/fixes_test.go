@@ -39,8 +39,7 @@ func (s *shop) add(t *testing.T, table *fixes.Table, rows [][]string) (notes, re
 	r.Name = "../shop"
 	read, err := fixes.ReadRows("fixes.tsv", s.tsv(rows))
 	require.NoError(t, err)
-	cwes := map[string][]audit.CWE{"GHSA-2222-3333-4444": {862}}
-	_, said, err := fixes.Add(context.Background(), table, r, read, "", cwes)
+	_, said, err := fixes.Add(context.Background(), table, r, read, "", fixes.Advisories{{IDs: []string{"GHSA-2222-3333-4444"}, CWEs: []audit.CWE{862}}})
 	if err != nil {
 		refused = strings.Split(err.Error(), "\n")
 	}
@@ -145,7 +144,7 @@ func TestFind(t *testing.T) {
 	s := theShop(t)
 	r, err := fixes.Open(context.Background(), s.dir)
 	require.NoError(t, err)
-	rows, looked, err := r.Find(context.Background(), "")
+	rows, looked, err := r.Find(context.Background(), "", nil)
 	require.NoError(t, err)
 	require.Equal(t, 21, looked)
 	var titles []string
@@ -162,4 +161,46 @@ func TestFind(t *testing.T) {
 	read, err := fixes.ReadRows("fixes.tsv", text)
 	require.NoError(t, err)
 	require.Len(t, read, len(rows))
+}
+
+// TestAdvisoriesNameFixes: commits that an advisory names are proposed whatever their messages
+// say, by a link or by the end of a range; its CWE is a suggestion alone.
+func TestAdvisoriesNameFixes(t *testing.T) {
+	s := theShop(t)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		return file
+	}
+	write("GHSA-5555-6666-7777.json", `{"id":"GHSA-5555-6666-7777","aliases":["CVE-2026-12345"],"summary":"Coupons leak",
+		"references":[{"type":"WEB","url":"https://github.com/x/shop/commit/`+s.commits["coupons"]+`"}],
+		"database_specific":{"cwe_ids":["CWE-639","CWE-862"],"severity":"MODERATE"}}`)
+	write("GO-2026-0001.json", `{"id":"GO-2026-0001","affected":[{"ranges":[{"type":"GIT","events":[{"introduced":"0"},{"fixed":"`+s.commits["helpers"]+`"}]}]}]}`)
+	write("elsewhere.json", `{"id":"GHSA-8888-9999-cccc","references":[{"type":"FIX","url":"https://github.com/x/y/commit/0123456789abcdef"}]}`)
+	write("old.json", `{"id":"GHSA-cccc-ffff-gggg","withdrawn":"2026-01-01T00:00:00Z","references":[{"type":"FIX","url":"https://github.com/x/shop/commit/`+s.commits["plain"]+`"}]}`)
+	advisories, err := fixes.ReadAdvisories(dir)
+	require.NoError(t, err)
+	require.Len(t, advisories, 4)
+
+	r, err := fixes.Open(context.Background(), s.dir)
+	require.NoError(t, err)
+	before, _, err := r.Find(context.Background(), "", nil)
+	require.NoError(t, err)
+	rows, _, err := r.Find(context.Background(), "", advisories)
+	require.NoError(t, err)
+	require.Len(t, rows, len(before)+2)
+	text := fixes.FormatRows(rows)
+	require.Contains(t, text, s.commits["coupons"]+"\t\t\tCoupons leak\tMEDIUM\tGHSA-5555-6666-7777, CVE-2026-12345\t")
+	require.Contains(t, text, s.commits["helpers"]+"\t\t\tHelpers\t\tGO-2026-0001\t")
+	read, err := fixes.ReadRows("fixes.tsv", text)
+	require.NoError(t, err)
+	_, _, err = fixes.Add(context.Background(), &fixes.Table{Name: "shop", Repository: "shop"}, r, read, "", advisories)
+	require.ErrorContains(t, err, "no CWE: write one (GHSA-5555-6666-7777 says CWE-639)")
+
+	_, err = fixes.ReadAdvisories(t.TempDir())
+	require.ErrorContains(t, err, "holds no advisory: expected OSV JSON, a file each")
+	_, err = fixes.ReadAdvisories(write("bad.json", "[]"))
+	require.ErrorContains(t, err, "bad.json: ")
+	require.ErrorContains(t, err, "expected an advisory in the format of OSV")
 }
