@@ -1,6 +1,7 @@
 package fixes_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ type shop struct {
 	t       *testing.T
 	dir     string
 	minutes int
+	when    string // day of the commits; "" for the first of March
 	commits map[string]string
 	text    string // of the table of its fixes
 }
@@ -23,7 +25,7 @@ type shop struct {
 func (s *shop) git(args ...string) string {
 	s.t.Helper()
 	cmd := exec.Command("git", append([]string{"-C", s.dir, "-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgSign=false"}, args...)...)
-	date := fmt.Sprintf("2026-03-01T%02d:%02d:00Z", s.minutes/60, s.minutes%60)
+	date := fmt.Sprintf("%sT%02d:%02d:00Z", cmp.Or(s.when, "2026-03-01"), s.minutes/60, s.minutes%60)
 	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	require.NoError(s.t, err, "git %v: %s", args, out)
@@ -196,12 +198,12 @@ func newShop(t *testing.T) *shop {
 	// The change that brings a flaw: blame finds it.
 	s.commit("coupons", "Add coupons", "coupon.go", "", "package shop\n\nfunc apply(code string, user string) int {\n\treturn coupons[code]\n}\n",
 		"pay.go", "func refund", "func coupon(user, code string) error {\n\tbalances[user] += apply(code, user)\n\treturn nil\n}\n\nfunc refund")
-	s.commit("plain", "Add a greeting", "README.md", "# Shop", "# The shop")
+	s.commit("plain", "Add a greeting", "README.md", "# Shop", "# The shop\n\nSee GHSA-2222-3333-4444.")
 	// 1: a guard is added (the place is the function, at that point); tests, documents and imports
 	// are no places (rules 1, 2).
 	s.commit("guard", "Reject amounts below zero: security", "pay.go", "\tbalance := balances[user]\n", "\tif amount < 0 {\n\t\treturn errAmount\n\t}\n\tbalance := balances[user]\n",
 		"pay.go", "import \"errors\"", "import (\n\t\"errors\"\n\t\"fmt\"\n)", "pay.go", "// charge takes money.", "// charge takes money; no negative one.",
-		"pay_test.go", "package shop", "package shop\n\nfunc TestCharge() {}", "README.md", "# The shop", "# The shop\n\nSafe.")
+		"pay_test.go", "package shop", "package shop\n\nfunc TestCharge() {}", "README.md", "# The shop\n", "# The shop\n\nSafe.\n")
 	// 2: a helper is new: nothing outside of functions that were there (rule 3).
 	s.commit("query", "Fix SQL injection in find (CWE-89)", "users.py", `"select * from users where name = '" + name + "'"`, `"select * from users where name = %s", plain(name)`,
 		"users.py", "def export(request):", "def plain(name):\n    return str(name)\n\n\ndef export(request):")

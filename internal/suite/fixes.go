@@ -81,31 +81,43 @@ func (e *env) fixTarget(x *fixes.Target, dims map[audit.CWE]audit.Dimension) tar
 	return target{project: p, fix: &shownFix{Target: *x}, hash: hashOf(shown)}
 }
 
-// named returns the target of a project's name: planted, pinned, or of a table of fixes.
-func (e *env) named(ctx context.Context, name string) (target, error) {
+// target returns the target of a project's name: planted, pinned, or of a table of fixes.
+func (e *env) target(name string) (target, error) {
+	fsys := e.root.fixtures()
 	stem, _, _ := strings.Cut(name, ".")
-	if fsys := e.root.fixtures(); slices.Contains(fixes.Names(fsys), stem) {
-		table, _, err := fixes.Read(fsys, path.Join(fixes.Dir, stem+".md"))
+	if !slices.Contains(fixes.Names(fsys), stem) {
+		drawn, key, err := Project(fsys, name)
 		if err != nil {
 			return target{}, err
 		}
-		dims, err := e.dimensions()
-		if err != nil {
-			return target{}, err
-		}
-		for _, view := range []fixes.View{fixes.Pool, fixes.Change} {
-			targets, _ := table.Targets(view)
-			for i := range targets {
-				if targets[i].Name() == name {
-					x := e.fixTarget(&targets[i], dims)
-					return x, x.list(ctx, e.fetch)
-				}
+		return target{project: key, drawn: drawn, hash: seal.Hash(key)}, nil
+	}
+	table, _, err := fixes.Read(fsys, path.Join(fixes.Dir, stem+".md"))
+	if err != nil {
+		return target{}, err
+	}
+	dims, err := e.dimensions()
+	if err != nil {
+		return target{}, err
+	}
+	for _, view := range []fixes.View{fixes.Pool, fixes.Change} {
+		targets, _ := table.Targets(view)
+		for i := range targets {
+			if targets[i].Name() == name {
+				return e.fixTarget(&targets[i], dims), nil
 			}
 		}
-		return target{}, fmt.Errorf("%s has no target %s any more", table.Pos, name)
 	}
-	drawn, key, err := Project(e.root.fixtures(), name)
-	return target{project: key, drawn: drawn}, err
+	return target{}, fmt.Errorf("%s has no target %s any more", table.Pos, name)
+}
+
+// named returns the target of a project's name with its files.
+func (e *env) named(ctx context.Context, name string) (target, error) {
+	x, err := e.target(name)
+	if err == nil {
+		err = x.list(ctx, e.fetch)
+	}
+	return x, err
 }
 
 // exportFix writes the sealed export of a tree or a change into a new folder.

@@ -132,7 +132,7 @@ func (r *running) audit(ctx context.Context, m *measurement, i int, a audit.Audi
 		return run, "", err
 	}
 	usd = cmp.Or(usd, m.variant.entry.Cost)
-	if r.workers != nil && m.target.fix == nil && !m.inProcess() && r.env.auditor(m.variant.name) == nil {
+	if r.workers != nil && !m.inProcess() && r.env.auditor(m.variant.name) == nil {
 		run, dir, err := r.auditByWorker(ctx, m, i, usd)
 		if err == nil || !isDeserted(err) {
 			return run, dir, err

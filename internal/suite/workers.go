@@ -18,7 +18,6 @@ import (
 	"assay/audit/score"
 	"assay/internal/run"
 	"assay/internal/run/river"
-	"assay/internal/seal"
 	"assay/internal/store"
 )
 
@@ -134,21 +133,20 @@ type remoteRun struct {
 
 // remoteAudit makes an attempt of an audit for another process.
 func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
-	drawn, project, projectErr := Project(e.root.fixtures(), t.Project)
+	x, targetErr := e.target(t.Project)
 	registry, err := e.registry()
 	registry.Budget = math.Inf(1) // the plan's is kept where it was made: t.MaxUSD
 	entry, entryErr := e.entry(t.Auditor)
 	var a audit.Auditor
-	if err = errors.Join(projectErr, entryErr, err); err == nil {
+	if err = errors.Join(targetErr, entryErr, err); err == nil {
 		a, err = registry.Auditor(t.Auditor)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
-	if seal.Hash(project) != t.Export || entryHash(entry, a) != t.Entry {
+	if x.hash != t.Export || entryHash(entry, a) != t.Entry {
 		return nil, fmt.Errorf("%w: %s on %s is another audit here: give every worker the commit, fixtures and settings of the plan", river.ErrOther, t.Auditor, t.Project)
 	}
-	x := target{project: project, drawn: drawn}
 	var v remoteRun
 	if v.Run, v.Dir, err = x.audit(ctx, a, t.MaxUSD, e.fetch); v.Dir == "" {
 		return nil, err // there is no export
