@@ -53,9 +53,10 @@ var agents = []agentCase{
 
 // An agentRun is one run of a section against a stand-in.
 type agentRun struct {
-	exam  *exam
-	s     *standIn
-	entry audit.AuditorEntry
+	exam   *exam
+	s      *standIn
+	entry  audit.AuditorEntry
+	change bool // the project is one
 }
 
 func newAgentRun(t *testing.T, section string, variables map[string]string) *agentRun {
@@ -95,7 +96,11 @@ func newAgentRun(t *testing.T, section string, variables map[string]string) *age
 
 func (r *agentRun) run(t *testing.T) audit.AuditRun {
 	began := time.Now()
-	run, err := FromEntry(r.entry).Audit(context.Background(), audit.AuditTask{Dir: r.exam.dir, MaxUSD: 3})
+	task := audit.AuditTask{Dir: r.exam.dir, MaxUSD: 3}
+	if r.change {
+		task.Base, task.Head = changed(t, r.exam.dir)
+	}
+	run, err := FromEntry(r.entry).Audit(context.Background(), task)
 	require.NoError(t, err)
 	t.Logf("%s in %.1fs: %s, model %q, %+v, exit %d, asked %v, tools %v, invalid %q, %s", r.entry.Name, time.Since(began).Seconds(),
 		run.Version, run.Model, run.Usage, run.ExitCode, r.s.asked, r.s.tools, run.Invalid, audit.OneLine(string(run.Stderr), 1000))
@@ -181,19 +186,25 @@ func TestAgentsUnasked(t *testing.T) {
 	}
 }
 
-// TestAgentMock reads the findings that codex-security writes without a model.
+// TestAgentMock reads the findings that codex-security writes without a model, of a project and
+// of a change.
 func TestAgentMock(t *testing.T) {
-	r := newAgentRun(t, "codex-security", map[string]string{"CODEX_API_KEY": "sk-test-000000", "CODEX_SECURITY_FLAGS": "--mock"})
-	run := r.run(t)
-	require.Empty(t, run.Invalid)
-	require.Len(t, run.Report.Findings, 12)
+	for _, change := range []bool{false, true} {
+		r := newAgentRun(t, "codex-security", map[string]string{"CODEX_API_KEY": "sk-test-000000", "CODEX_SECURITY_FLAGS": "--mock"})
+		r.change = change
+		run := r.run(t)
+		require.Empty(t, run.Invalid)
+		require.Len(t, run.Report.Findings, 12)
+		require.Equal(t, change, strings.Contains(string(run.Stderr), "Running scan: committed changes"), "%s", run.Stderr)
+	}
 }
 
 // changed makes a folder a repository of two commits, the first of which is origin/HEAD.
-func changed(t *testing.T, dir string) {
-	git := func(args ...string) {
+func changed(t *testing.T, dir string) (base, head string) {
+	git := func(args ...string) string {
 		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@localhost"}, args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
+		return strings.TrimSpace(string(out))
 	}
 	canary := filepath.Join(dir, "canary.txt")
 	text, err := os.ReadFile(canary)
@@ -208,6 +219,7 @@ func changed(t *testing.T, dir string) {
 	git("checkout", "-qb", "change")
 	git("add", "-A")
 	git("commit", "-qm", "change")
+	return git("rev-parse", "main"), git("rev-parse", "change")
 }
 
 // TestSDKsAgainstTheStandIns: the providers' own SDKs complete a conversation with a tool

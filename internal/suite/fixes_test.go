@@ -45,6 +45,7 @@ func (h *house) fix() {
 func TestFixesWithWorkers(t *testing.T) {
 	h := newHouse(t)
 	t.Setenv("ASSAY_CACHE", t.TempDir())
+	h.corpus(1)
 	h.fix()
 	h.write("fixtures/auditors.md", "# Auditors\n\n## grep\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Format | json |\n\n```sh\n"+
 		"grep -q '+ name' users.py && echo '[{\"file\":\"users.py\",\"line\":2,\"cwe\":\"CWE-89\",\"severity\":\"HIGH\",\"title\":\"x\"}]' || echo '[]'\n```\n")
