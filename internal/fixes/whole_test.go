@@ -132,17 +132,17 @@ func TestTheWholeWay(t *testing.T) {
 	// A fix that is found later enters the table: what was reported before it was right.
 	status = 0
 	require.NoError(t, os.RemoveAll(filepath.Join(root, "fixtures", "baselines")))
-	report(`{"file":"Mail.java","line":11,"cwe":"CWE-79","severity":"HIGH","title":"x"}`)
+	report(`{"file":"pay.go","line":18,"cwe":"CWE-20","severity":"HIGH","title":"x"}`)
 	suite("-auditor", "agent", "-filter", "shop")
 	records, err := filepath.Glob(filepath.Join(root, "records", "*-shop-agent.json"))
 	require.NoError(t, err)
 	clone := filepath.Join(root, "repository")
-	text, err := os.ReadFile(filepath.Join(clone, "Mail.java"))
+	text, err := os.ReadFile(filepath.Join(clone, "pay.go"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(clone, "Mail.java"), []byte(strings.Replace(string(text), `"Re: " + s`, `"Re: " + s.strip()`, 1)), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(clone, "pay.go"), []byte(strings.Replace(string(text), "+= amount", "+= max(amount, 0)", 1)), 0o644))
 	in := &shop{t: t, dir: clone, minutes: s.minutes, when: time.Now().AddDate(0, 0, 2).Format(time.DateOnly), commits: map[string]string{}}
-	in.git("commit", "-qam", "Escape subjects")
-	require.NoError(t, os.WriteFile(filepath.Join(root, "later.tsv"), []byte("commit\tcwe\n"+in.git("rev-parse", "HEAD")+"\tCWE-79\n"), 0o644))
+	in.git("commit", "-qam", "Refund no negative amounts")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "later.tsv"), []byte("commit\tcwe\n"+in.git("rev-parse", "HEAD")+"\tCWE-20\n"), 0o644))
 	run(bin, "fixes", "add", "shop", "later.tsv", "--repository", "repository")
 	again := run(bin, "score", records[len(records)-1])
 	require.Contains(t, again, "F13 was reported ahead of the fix")
