@@ -182,9 +182,9 @@ type Standing string
 
 // The standings.
 const (
-	Better     Standing = Standing(stat.Better)
-	Worse      Standing = Standing(stat.Worse)
-	NotSettled Standing = Standing(stat.Open)
+	Better       Standing = Standing(stat.Better)
+	Worse        Standing = Standing(stat.Worse)
+	Inconclusive Standing = Standing(stat.Inconclusive)
 )
 
 // A Comparison sets reviewer A against reviewer B on the same cases, or auditor A against
@@ -224,7 +224,7 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	x, err := compareCases(a, b, (*trialTable).lineUp)
 	switch {
 	case errors.Is(err, stat.ErrEmpty):
-		out.Standing = NotSettled
+		out.Standing = Inconclusive
 		return out, nil
 	case err != nil:
 		return Comparison{}, err
@@ -234,7 +234,7 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	answered := comparison(&x)
 	out.Answered = &answered.Diff
 	if out.Standing != answered.Standing {
-		out.Standing = NotSettled
+		out.Standing = Inconclusive
 	}
 	return out, nil
 }

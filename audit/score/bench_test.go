@@ -223,7 +223,7 @@ func TestCompareReviewers(t *testing.T) {
 	require.Equal(t, score.Worse, c.Standing)
 	c, err = score.CompareReviewers(good, good)
 	require.NoError(t, err)
-	require.Equal(t, score.NotSettled, c.Standing)
+	require.Equal(t, score.Inconclusive, c.Standing)
 }
 
 func TestSmoke(t *testing.T) {

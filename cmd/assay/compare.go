@@ -234,7 +234,7 @@ func (c *compareCmd) judge(b score.Standing, nameA, nameB string) error {
 	switch {
 	case b == score.Worse && c.FailIf == "worse":
 		return fmt.Errorf("%s is worse than %s", nameB, nameA)
-	case b == score.NotSettled && c.Strict:
+	case b == score.Inconclusive && c.Strict:
 		return fmt.Errorf("--strict: whether %s is worse than %s is inconclusive", nameB, nameA)
 	}
 	return nil

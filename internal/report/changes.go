@@ -71,7 +71,7 @@ func worstFirst(a, b Moved) int {
 
 // urgency orders verdicts and standings, the gravest first.
 func urgency(badge string) int {
-	return slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed), string(score.Worse), string(audit.Warn), string(score.NotSettled), string(score.Better), string(audit.Pass)}, badge)
+	return slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed), string(score.Worse), string(audit.Warn), string(score.Inconclusive), string(score.Better), string(audit.Pass)}, badge)
 }
 
 // aside reports whether a record is not named among verdicts and changes: a replay that came out
@@ -184,7 +184,7 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", planned, len(all))
 		return m, false, nil
 	case notCompared != nil:
-		m.Verdict, m.Says = audit.Verdict(score.NotSettled), "not compared with its baseline: "+notCompared.Error()
+		m.Verdict, m.Says = audit.Verdict(score.Inconclusive), "not compared with its baseline: "+notCompared.Error()
 	default:
 		m.Verdict, m.Says = audit.Verdict(made.Standing), standing("it", "balanced accuracy", made, need(made.Need))+", against its baseline"
 	}

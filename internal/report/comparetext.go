@@ -196,7 +196,7 @@ func standing(b, metric string, c score.Comparison, decides string) string {
 		s += "; of answered trials alone " + lead(*x, "")
 	}
 	switch {
-	case c.Standing != score.NotSettled:
+	case c.Standing != score.Inconclusive:
 		return s + ", significant"
 	case decides != "":
 		return s + ", inconclusive: " + decides

@@ -21,7 +21,7 @@ const fewClusters = 10
 
 const oneFamily = "one family: nothing is known of how families differ, any value is possible"
 
-// Proportion gives the share of right answers, with an interval that allows for
+// Proportion returns the share of right answers, with an interval that allows for
 // any dependence within a cluster. Several trials of one case belong to the same
 // cluster. Values lie between 0 and 1. Without observations it returns
 // [ErrEmpty].
@@ -61,7 +61,7 @@ func groups(obs []Observation) []cluster {
 	return gs
 }
 
-// Balanced gives the balanced accuracy: the mean of the share of bad cases that
+// Balanced returns the balanced accuracy: the mean of the share of bad cases that
 // were called bad and of good ones that were called good. Its interval allows
 // for any dependence within a cluster. Without observations of both labels it
 // returns an error that wraps [ErrEmpty].

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A Standing is how one reviewer stands to another.
+// A Standing says which of two reviewers is better.
 type Standing string
 
-// The standings; the third is [NotSettled]'s.
+// The standings.
 const (
-	Better Standing = "better"
-	Worse  Standing = "worse"
-	Open   Standing = "inconclusive"
+	Better       Standing = "better"
+	Worse        Standing = "worse"
+	Inconclusive Standing = "inconclusive"
 )
 
 // A Comparison sets one reviewer, Now, against another, Baseline, on the same cases.
@@ -22,34 +22,33 @@ type Comparison struct {
 	Diff            Interval // balanced accuracy of Now minus that of Baseline, percentage points
 	P               float64  // chance of such a difference, either way, were the reviewers alike
 	Cases, Families int      // that both answered
-	Need            Need     // what would settle it; empty where it is settled
+	Need            Need     // what would decide it; empty where it is decided
 	Warnings        []string
 }
 
-// A Need is what would settle a comparison, beyond what is there.
+// A Need is what would decide a comparison, beyond what is there.
 type Need struct {
-	Size     float64 // percentage points: the difference that it is reckoned for
+	Size     float64 // percentage points: the difference that it is computed for
 	Trials   int     // more trials of each case by each reviewer
 	Families int     // more families, where no number of trials is enough
 }
 
 const (
-	// actionable is the smallest difference, in percentage points, that Compare
-	// reckons needs for.
+	// actionable is the smallest difference, in percentage points, for which Compare
+	// computes a Need.
 	actionable = 5.0
-	// settles is the chance with which what a Need asks for settles a difference of its
-	// size.
-	settles = 0.9
-	// mostTrials is where more trials stop being advice.
+	// power is the probability that what a Need asks for decides a difference of its size.
+	power = 0.9
+	// mostTrials is the largest number of trials that is asked for.
 	mostTrials = 100
 )
 
-// Compare says whether one reviewer, whose trials are Now, is better or worse than
+// Compare reports whether one reviewer, whose trials are Now, is better or worse than
 // another, whose are Baseline, in balanced accuracy; where all cases are bad, as the
 // entries of a key are, in recall. They may have different numbers of trials. It asks
 // whether the difference would hold on other families like these, not only on other
 // trials of these: families are the unit, with whatever dependence within. level is the
-// confidence, 0.95 for 95 %; the comparison is settled where P is at most 1 - level.
+// confidence, 0.95 for 95 %; the comparison is conclusive where P is at most 1 - level.
 //
 // P is exact: were the reviewers alike, each family's difference could as well
 // have the other sign, all signs are taken (the paired randomisation test of
@@ -69,7 +68,7 @@ func Compare(pairs []Item, level float64) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	c := Comparison{Standing: Open, Cases: d.cases, Families: len(d.families), Warnings: d.warnings}
+	c := Comparison{Standing: Inconclusive, Cases: d.cases, Families: len(d.families), Warnings: d.warnings}
 	c.P = signFlip(d.lattice())
 	c.Diff = d.interval(level)
 	if c.P <= 1-level && c.Diff.Center != 0 {
@@ -160,7 +159,8 @@ func weights(labels [2]int) (out [2]float64) {
 	return out
 }
 
-// answeredByBoth gives pairs sorted by family and ID, and how many are left out.
+// answeredByBoth returns the pairs that both answered, sorted by family and ID, and the number
+// of the others.
 func answeredByBoth(pairs []Item) (kept []Item, left int, err error) {
 	pairs, err = checked(pairs, byFamily, "0, 0.5, 1 or NaN", func(v float64) bool { return v == 0 || v == 0.5 || v == 1 || math.IsNaN(v) })
 	if err != nil {
@@ -192,7 +192,7 @@ func (d *differenceSet) addNoise(kept []Item, weight [2]float64) {
 	}
 }
 
-// lattice gives each family's points as whole numbers. Where they are no
+// lattice returns each family's points as whole numbers. Where they are no
 // multiples of a small fraction they are rounded, half away from 0: the test is
 // exact for any points that change sign when the reviewers change places.
 func (d *differenceSet) lattice() []int {
@@ -212,7 +212,7 @@ func (d *differenceSet) lattice() []int {
 	return out
 }
 
-// signFlip gives the chance that a sum of differences lies as far from 0 as it
+// signFlip returns the probability that a sum of differences lies as far from 0 as it
 // does, or farther, if each could as well have had the other sign; summed exactly
 // over all signs. Its time grows with the number of differences times the sum of
 // their sizes. Of no differences, or zeros only, it is 1.
@@ -253,7 +253,7 @@ func signFlip(diffs []int) float64 {
 	return min(1, p)
 }
 
-// variance gives that of the difference, and its part that more trials take away.
+// variance returns the variance of the difference, and its part that more trials remove.
 func (d *differenceSet) variance() (all, noise float64) {
 	g := float64(len(d.families))
 	for _, f := range d.families {
@@ -289,7 +289,7 @@ func (d *differenceSet) interval(level float64) Interval {
 	return iv
 }
 
-// need reckons what would settle a difference of the size that was seen, or of
+// need returns what would decide a difference of the size that was seen, or of
 // the actionable size where that is larger. The variance falls to what families
 // differ by as trials grow; where that alone is too much, only families help, and so
 // they do where all signs of those that differ come about by chance too often.
@@ -299,9 +299,9 @@ func (d *differenceSet) need(seen, level float64) (n Need, doubt string) {
 	g := float64(families)
 	if families < 2 {
 		n.Families = fewClusters - 1
-		return n, "one family cannot settle anything"
+		return n, "one family cannot decide anything"
 	}
-	reach := n.Size / (d.quantile(level) + normalQuantile(settles))
+	reach := n.Size / (d.quantile(level) + normalQuantile(power))
 	wanted := reach * reach
 	all, noise := d.variance()
 	more := max(1, int(math.Ceil(g*all/wanted-g)))
@@ -309,7 +309,7 @@ func (d *differenceSet) need(seen, level float64) (n Need, doubt string) {
 	switch {
 	case families < fewest:
 		n.Families = max(more, fewest-families)
-		return n, fmt.Sprintf("%d families cannot settle anything, %d are the fewest that can", families, fewest)
+		return n, fmt.Sprintf("%d families cannot decide anything, %d are the fewest that can", families, fewest)
 	case all <= wanted && math.Abs(seen) < n.Size:
 		return n, fmt.Sprintf("a difference of %.1f points would have shown: what there is, is likely smaller", n.Size)
 	case all <= wanted:
@@ -332,7 +332,7 @@ func (d *differenceSet) need(seen, level float64) (n Need, doubt string) {
 	return n, ""
 }
 
-// differing counts the families in which the two are not alike.
+// differing returns the number of families in which the two reviewers differ.
 func (d *differenceSet) differing() (n int) {
 	for _, points := range d.lattice() {
 		if points != 0 {

@@ -125,7 +125,7 @@ func TestCompareByHand(t *testing.T) {
 	c, err = Compare(ps[:30], 0.95)
 	require.NoError(t, err)
 	require.InDelta(t, 2/32.0, c.P, 1e-12)
-	require.Equal(t, Open, c.Standing)
+	require.Equal(t, Inconclusive, c.Standing)
 
 	// A refusal is not a mistake.
 	ps[0].Now[0] = math.NaN()
@@ -141,7 +141,7 @@ func TestCompareByHand(t *testing.T) {
 	}
 	c, err = Compare(ps, 0.95)
 	require.NoError(t, err)
-	require.Equal(t, Open, c.Standing)
+	require.Equal(t, Inconclusive, c.Standing)
 	require.Equal(t, 1.0, c.P)
 	require.Less(t, c.Diff.Lo, -20.0)
 	require.Greater(t, c.Diff.Hi, 20.0)
@@ -196,7 +196,7 @@ func TestCompareRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "confidence")
 	c, err := Compare(pairs(rng, 6, 3, 0, 0.5, 0, true), 0.95)
 	require.NoError(t, err)
-	require.Equal(t, Open, c.Standing, "one family settles nothing")
+	require.Equal(t, Inconclusive, c.Standing, "one family decides nothing")
 	require.Positive(t, c.Need.Families)
 }
 
@@ -222,7 +222,7 @@ func TestCompareIsSymmetric(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mirrored := map[Standing]Standing{Better: Worse, Worse: Better, Open: Open}[two.Standing]
+		mirrored := map[Standing]Standing{Better: Worse, Worse: Better, Inconclusive: Inconclusive}[two.Standing]
 		if one.Standing != mirrored || one.P != two.P || math.Abs(one.Diff.Lo+two.Diff.Hi) > 1e-9 || one.Need.Trials != two.Need.Trials || one.Need.Families != two.Need.Families {
 			t.Fatalf("%+v\nagainst\n%+v", one, two)
 		}
@@ -246,7 +246,7 @@ func TestCompareKeepsItsConfidence(t *testing.T) {
 				rng := rand.New(rand.NewPCG(simulationSeed, uint64(i)))
 				c, err := Compare(pairs(rng, 240, trials, 0.15, 0.15, 0.1, together), 0.95)
 				require.NoError(t, err)
-				if c.Standing != Open {
+				if c.Standing != Inconclusive {
 					settled++
 				}
 			}
@@ -265,7 +265,7 @@ func TestNeedSettles(t *testing.T) {
 		rng := rand.New(rand.NewPCG(simulationSeed, uint64(i)))
 		c, err := Compare(pairs(rng, 240, 2, 0.20, 0.25, 0.02, false), 0.95)
 		require.NoError(t, err)
-		if c.Standing != Open || c.Need.Trials+c.Need.Families == 0 {
+		if c.Standing != Inconclusive || c.Need.Trials+c.Need.Families == 0 {
 			continue
 		}
 		asked++
@@ -292,7 +292,7 @@ func TestNeedAsksForFamiliesWhereTrialsCannotHelp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	c, err := Compare(pairs(rng, 60, 3, 0.3, 0.3, 0.6, true), 0.95)
 	require.NoError(t, err)
-	require.Equal(t, Open, c.Standing)
+	require.Equal(t, Inconclusive, c.Standing)
 	require.Zero(t, c.Need.Trials)
 	require.Positive(t, c.Need.Families)
 	c, err = Compare(pairs(rng, 60, 1, 0.3, 0.3, 0.1, true), 0.95)
@@ -313,9 +313,9 @@ func TestFewFamiliesAskForMore(t *testing.T) {
 	}
 	c, err := Compare(items, 0.95)
 	require.NoError(t, err)
-	require.Equal(t, Open, c.Standing)
+	require.Equal(t, Inconclusive, c.Standing)
 	require.Equal(t, Need{Size: 50, Families: 1}, c.Need)
-	require.Contains(t, c.Warnings, "5 families cannot settle anything, 6 are the fewest that can")
+	require.Contains(t, c.Warnings, "5 families cannot decide anything, 6 are the fewest that can")
 }
 
 // A difference that was seen is not called smaller than it is.
@@ -332,7 +332,7 @@ func TestWhatWasSeenIsNotCalledSmaller(t *testing.T) {
 	}
 	c, err := Compare(items, 0.95)
 	require.NoError(t, err)
-	require.Equal(t, Open, c.Standing)
+	require.Equal(t, Inconclusive, c.Standing)
 	require.Equal(t, 1, c.Need.Families)
 	for _, w := range c.Warnings {
 		require.NotContains(t, w, "likely smaller")

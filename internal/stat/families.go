@@ -100,7 +100,7 @@ func ExchangeFamilies(families []Family) (float64, error) {
 	return min(1, p), nil
 }
 
-// deal gives the distribution of the sum of k of the sorted values, drawn
+// deal returns the distribution of the sum of k of the sorted values, drawn
 // without putting back. The least value is 0.
 func deal(sorted []int, k int) []float64 {
 	span := 0

@@ -43,7 +43,7 @@ type Gate struct {
 	Rule     Rule
 	Project  string // that ByProject or ByCollapse is about
 	Exchange
-	Alpha   float64 // what P is held against
+	Alpha   float64 // P is compared with it
 	SE, Phi float64 // standard error by the noise table; how much more these runs vary
 	D80     float64 // drop that a design like this one finds with 80 % power
 	Stage   int     // number of trials that were tested
@@ -60,8 +60,8 @@ type Advice struct {
 	Sure             bool   // the drop is as large as what these trials find with 80 % power
 }
 
-// A stage is a number of trials at which the gates test. Whoever tests after every trial
-// and stops at the first sign finds a drop in anything.
+// A stage is a number of trials at which the gates test. Testing after every trial, and
+// stopping at the first sign of a drop, would find one in any auditor.
 type stage struct {
 	trials                int
 	recall, falseFindings float64 // alpha

@@ -20,7 +20,7 @@ type Interval struct {
 	Warnings []string // what makes the interval less than it claims; empty is good
 }
 
-// Wilson gives the score interval for successes out of n independent items, both
+// Wilson returns the score interval for successes out of n independent items, both
 // from 0; successes may be fractional (half credits), which errs on the wide
 // side. level lies between 0 and 1. It is never empty and never leaves 0 to 1.
 // Of no items it returns [ErrEmpty].
@@ -49,7 +49,7 @@ func score(p, n, z, level float64) Interval {
 	return Interval{Center: p, Lo: min(lo, p), Hi: max(hi, p), Level: level}
 }
 
-// ClopperPearson gives the exact interval for successes out of n independent
+// ClopperPearson returns the exact interval for successes out of n independent
 // items: it covers at least level, and is wider than [Wilson]. Arguments and
 // errors are as there.
 //

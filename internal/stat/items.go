@@ -11,8 +11,8 @@ import (
 // 1 found or right, 0 not, 0.5 half a credit, NaN no answer.
 type Item struct {
 	ID            string
-	Family        string // what may go right and wrong together: the entries of one file, the variants of one query
-	Group         string // what was asked about at once: an entry's project, a site's module; empty where each case is asked alone
+	Family        string // items that may go right and wrong together: the entries of one file, the variants of one query
+	Group         string // what one request asked about: an entry's project, an area; empty where each case is asked alone
 	Bad           bool   // an entry, or a bad case
 	Baseline, Now []float64
 }
@@ -28,7 +28,7 @@ func ofBaseline(it Item) []float64 { return it.Baseline }
 
 func ofNow(it Item) []float64 { return it.Now }
 
-// checked gives items sorted by what they belong to and ID.
+// checked returns items sorted by what they belong to and ID, or an error for one that is invalid.
 func checked(items []Item, by func(Item) string, values string, valid func(float64) bool) ([]Item, error) {
 	if len(items) == 0 {
 		return nil, ErrEmpty
@@ -72,7 +72,7 @@ func runsOf(items []Item, name func(Item) string) (runs [][]Item) {
 	return runs
 }
 
-// addScores adds an item's weighted values to the runs'; without an answer, the center.
+// addScores adds an item's weighted values to those of the runs; the center where there is no answer.
 func addScores(runs, values []float64, center, weight float64) {
 	for i := range runs {
 		v := center

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Mean gives the mean of two independent shares and its interval, from theirs:
+// Mean returns the mean of two independent shares and its interval, from theirs:
 // each side is as far off as the two shares' own sides are, squared and added. It
 // takes no account of clusters; [Balanced] does, and takes longer. Both intervals
 // must have the same level.
@@ -20,7 +20,7 @@ func Mean(a, b Interval) (Interval, error) {
 	return meanOf(a, b, 0), nil
 }
 
-// meanOf is Mean of shares that are correlated by rho.
+// meanOf returns the mean of shares that are correlated by rho.
 func meanOf(a, b Interval, rho float64) Interval {
 	off := func(x, y float64) float64 { return math.Sqrt(x*x+y*y+2*rho*x*y) / 2 }
 	mid := (a.Center + b.Center) / 2
