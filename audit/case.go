@@ -133,11 +133,13 @@ type Usage struct {
 	Turns     int64   `json:",omitempty"` // of an agent: how often it went back to its model, as it counts them; 0 where it does not say
 	USD       float64 // the provider's own figure, or tokens times the listed price
 	Priced    bool    // whether USD is known: an unknown cost is not a cost of 0
+	Unsure    float64 `json:",omitempty"` // USD beside that at most, where it is not known
 }
 
-// Add gives the sum of two usages. The sum is priced when both are.
+// Add returns the sum of two usages. The sum is priced if both are.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.TokensIn + v.TokensIn, u.TokensOut + v.TokensOut, u.Turns + v.Turns, u.USD + v.USD, u.Priced && v.Priced}
+	return Usage{u.TokensIn + v.TokensIn, u.TokensOut + v.TokensOut, u.Turns + v.Turns, u.USD + v.USD,
+		u.Priced && v.Priced, u.Unsure + v.Unsure}
 }
 
 // An Outcome is what became of one trial.

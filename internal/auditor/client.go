@@ -215,6 +215,9 @@ func (c *client) once(parent context.Context, body *request) (*reply, audit.Atte
 	case unheard(a.HTTPStatus):
 		a.Usage = c.usage(&reply{}, body.bytes())
 	}
+	if m := c.config.Model; m.Priced && !a.Usage.Priced && (got != nil || res == nil || unheard(a.HTTPStatus)) {
+		a.Usage.Unsure = price(m, float64(body.bytes())/bytesPerTokenWorst+overheadTokens, float64(body.maxTokens))
+	}
 	if res != nil {
 		a.Grant = grant(res.Header, a.Usage, time.Now())
 	}

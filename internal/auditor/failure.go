@@ -84,7 +84,7 @@ func (c *client) understand(parent, ctx context.Context, err error, res *http.Re
 	case errors.As(err, &dial) && dial.Op == "dial":
 		var unknown *net.DNSError
 		f.lost = errors.As(err, &unknown)
-		f.attempt.Transient, f.attempt.Usage.Priced = true, true // nothing was sent, so nothing is charged
+		f.attempt.Transient, f.attempt.Usage = true, audit.Usage{Priced: true} // nothing was sent, so nothing is charged
 		f.fault = unreached
 	default: // reset, broken off in mid-body, no JSON
 		f.attempt.Transient = true

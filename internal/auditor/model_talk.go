@@ -190,7 +190,7 @@ func (t *talk) turn(ctx context.Context) (*choice, error) {
 		if f != nil {
 			a = f.attempt
 		}
-		t.count(&a, body.bytes())
+		t.count(&a)
 		if f == nil {
 			return t.answered(got, &a, body.bytes())
 		}
@@ -252,16 +252,15 @@ func (t *talk) answered(got *reply, a *audit.Attempt, sent int) (*choice, error)
 	return c, nil
 }
 
-// count adds what an attempt consumed. What the server turned down costs nothing;
-// of what broke off the cost is unknown, and its estimate counts against the limit.
-func (t *talk) count(a *audit.Attempt, sent int) {
+// count adds what an attempt consumed. What the server turned down costs nothing. If the
+// connection broke, the most that the request can have cost counts against the limit.
+func (t *talk) count(a *audit.Attempt) {
 	u := a.Usage
 	u.Priced = u.Priced || a.HTTPStatus >= 400 && u == audit.Usage{}
 	t.usage = t.usage.Add(u)
-	if u.Priced {
-		t.spent += u.USD
-	} else {
-		t.spent += price(t.chat.Model, float64(max(u.TokensIn, t.tokens(sent))), float64(u.TokensOut))
+	t.spent += u.USD
+	if !u.Priced {
+		t.spent += u.Unsure
 	}
 }
 

@@ -328,6 +328,12 @@ func TestModelFaults(t *testing.T) {
 			})
 			run := e.run()
 			require.Len(t, e.pauses, tt.pauses)
+			if strings.HasPrefix(tt.name, "broken") || tt.name == "reset" { // the model may have answered
+				require.False(t, run.Usage.Priced)
+				most := float64(DefaultMaxTokens)*2e-6 + 25000*1e-6 // what it may write, and read
+				require.Greater(t, run.Usage.Unsure, float64(tt.pauses)*DefaultMaxTokens*2e-6)
+				require.Less(t, run.Usage.Unsure, float64(tt.pauses+1)*most, "each request is charged with its own maximum")
+			}
 			if tt.invalid == "" {
 				e.passed(run)
 				return

@@ -173,6 +173,7 @@ func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 		row.Wall += at.Latency
 	}
 	if v, ok := r.Value.(*Audited); ok {
+		v.Usage = ev.Usage
 		row.Version, row.Model, row.EarlyEnds = v.Run.Version, v.Run.Model, v.EarlyEnds
 		var err error
 		if row.Kept, err = pack(v); err != nil {

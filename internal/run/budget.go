@@ -106,12 +106,11 @@ func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
 	b.release(1, l.Most)
 	cost, stated := 0.0, 0.0
 	for _, a := range attempts {
-		c, sure := charge(a, l.Most)
-		cost += c
-		if sure {
-			stated += c
-		} else {
-			b.Unsure += c
+		usd, unsure := charge(a, l.Most)
+		cost += usd + unsure
+		b.Unsure += unsure
+		if unsure == 0 {
+			stated += usd
 		}
 	}
 	b.Spent += cost
@@ -122,20 +121,23 @@ func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
 	b.Dearest[l.Reviewer] = max(b.Dearest[l.Reviewer], stated)
 }
 
-// charge is what an attempt cost. Where nobody says (the connection broke while
-// the model may have been answering) it is the most, so that the budget errs on
-// the safe side; a request that the provider turned down is free.
-func charge(a audit.Attempt, most float64) (usd float64, sure bool) {
-	usd = max(0, a.Usage.USD)
+// charge returns what an attempt cost, and what it may have cost beside that. If the connection
+// broke, the model may have been answering: then it is charged with the most that its request,
+// or else its lease, can cost. A request that the provider turned down is free.
+func charge(a audit.Attempt, most float64) (usd, unsure float64) {
+	u := a.Usage
+	usd = max(0, u.USD)
 	switch {
 	case math.IsNaN(usd) || math.IsInf(usd, 0):
-		return most, most == 0
-	case a.Usage.Priced:
-		return usd, true
+		return 0, most
+	case u.Priced:
+		return usd, 0
 	case turnedDown(a):
-		return 0, true
+		return 0, 0
+	case u.Unsure > 0 && !math.IsInf(u.Unsure, 1):
+		return usd, u.Unsure
 	}
-	return max(most, usd), most == 0
+	return usd, max(0, most-usd)
 }
 
 // turnedDown reports whether a provider refused a request before a model worked on it:

@@ -177,7 +177,12 @@ func (e *engine) drop(l *queue) {
 func (e *engine) giveUp(j *job, why string) {
 	if e.stopped["\x00budget"] == "" {
 		e.stopped["\x00budget"] = why
-		fits := math.Ceil(100*(e.budget.Spent+e.budget.Reserved+dearer*max(e.leftMost, j.item.Cost.Most))) / 100
+		// All that is left, at the larger of its stated cost and the dearest try so far.
+		rest := max(e.leftMost, j.item.Cost.Most)
+		for _, dearest := range e.budget.Dearest {
+			rest = max(rest, dearest*float64(e.state.Planned-e.state.Done))
+		}
+		fits := math.Ceil(100*(e.budget.Spent+e.budget.Reserved+dearer*rest)) / 100
 		why += fmt.Sprintf("; -budget %.2f covers all that is planned", fits)
 		e.say(why)
 	}
@@ -204,7 +209,7 @@ func (e *engine) begin(work context.Context, j *job, lease Lease) {
 		j.item.Grant(lease.Most)
 	}
 	e.flying[j] = true
-	e.hand(func() { e.report(ending{job: j, try: j.item.Attempt(work)}) })
+	e.hand(func() { e.report(ending{job: j, try: j.item.Attempt(work, lease.Most)}) })
 }
 
 func (e *engine) hand(do func()) {
@@ -236,7 +241,7 @@ func (e *engine) abandonAll() {
 		j.given = true
 		why := "it did not end when it was told to"
 		j.last = errored(j.item, why)
-		j.last.Attempts = []audit.Attempt{{Error: why}}
+		j.last.Attempts = []audit.Attempt{{Error: why, Usage: audit.Usage{Unsure: j.lease.Most}}}
 		j.attempts = append(j.attempts, j.last.Attempts...)
 		Lose(&e.budget, &j.queue.limiter, 1, j.lease.Most)
 		e.gather(j)
@@ -249,9 +254,15 @@ func errored(it *Item, why string) (t Try) {
 	return t
 }
 
-// Attempt makes one try of the item. A panic of a reviewer is an outcome like any
-// other: one broken reply must not take the whole run with it.
-func (it *Item) Attempt(ctx context.Context) (t Try) {
+// Attempt makes one try of the item, for which so many USD are reserved, and notes with its
+// attempts what they are charged where their cost is unknown. A panic of a reviewer is an
+// outcome like any other: one broken reply must not take the whole run with it.
+func (it *Item) Attempt(ctx context.Context, most float64) (t Try) {
+	defer func() {
+		for i := range t.Attempts {
+			_, t.Attempts[i].Usage.Unsure = charge(t.Attempts[i], most)
+		}
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			t = errored(it, fmt.Sprintf("defect: %s panicked: %v", it.Reviewer, p))

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"assay/audit"
 )
 
 // A sqlStore is a Store over database/sql. One set of queries serves both
@@ -187,7 +190,36 @@ func (s *sqlStore) Spent(ctx context.Context, runs []string) (float64, error) {
 			if err != nil {
 				return 0, s.wrap("reading what runs cost", err)
 			}
+			sum, usd = sum+usd, 0
+			if s.attempted {
+				usd, err = s.unsure(ctx, table, run)
+			}
+			if err != nil {
+				return 0, err
+			}
 			sum += usd
+		}
+	}
+	return sum, nil
+}
+
+// unsure returns the USD that attempts of a run may have cost, as they were charged, beside what
+// is known.
+func (s *sqlStore) unsure(ctx context.Context, table, run string) (sum float64, err error) {
+	scan := func(rows *sql.Rows) (attempts []audit.Attempt, err error) {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		return attempts, json.Unmarshal([]byte(text), &attempts)
+	}
+	const charged = ` WHERE run_id = $1 AND priced = 0 AND attempts LIKE '%"Unsure"%'`
+	for attempts, err := range stream(ctx, s, scan, "SELECT attempts FROM "+table+charged, run) {
+		if err != nil {
+			return 0, err
+		}
+		for i := range attempts {
+			sum += attempts[i].Usage.Unsure
 		}
 	}
 	return sum, nil

@@ -161,7 +161,7 @@ type Store interface {
 	// these runs, with the rows that they reused; where runs is empty, answered ones
 	// of any run.
 	Prior(ctx context.Context, runs, trials []string) (map[string]Evaluation, error)
-	// Spent returns the USD that the rows of these runs cost, without reused ones.
+	// Spent returns the USD that the rows of these runs were charged, without reused ones.
 	Spent(ctx context.Context, runs []string) (float64, error)
 	// Errored returns what the errored rows of these runs consumed, by trial.
 	Errored(ctx context.Context, runs []string) (map[string]Consumed, error)

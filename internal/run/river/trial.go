@@ -63,7 +63,7 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, e *ending) error {
 	if it.Reasked != nil && slices.ContainsFunc(e.attempts, answered) {
 		it.Reasked() // by another process than the one that read the reply
 	}
-	e.try = it.Attempt(ctx)
+	e.try = it.Attempt(ctx, e.lease.Most)
 	e.attempts, e.last = append(e.attempts, e.try.Attempts...), e.try.Evaluation
 	e.tries++
 	next := d.config.Follow(it, &e.try, e.tries)
