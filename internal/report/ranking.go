@@ -212,7 +212,7 @@ func (a *audited) union() score.Value { return score.Ratio(float64(a.Union()), f
 func auditedOf(rows []row) (*audited, error) {
 	a := &audited{Name: rows[0].Record.Auditor}
 	sum, seconds, audits := audit.Usage{Priced: true}, 0.0, 0
-	var all []*score.Result
+	var projects [][]score.Trial
 	for _, r := range rows {
 		trials := r.Record.Counting()
 		if len(trials) == 0 {
@@ -234,15 +234,15 @@ func auditedOf(rows []row) (*audited, error) {
 		for _, x := range trials {
 			a.Findings += float64(len(x.Findings) - x.Dispositions[score.Suppressed])
 		}
-		all, a.trials = append(all, trials...), a.trials+len(trials)
+		projects, a.trials = append(projects, record.ScoreTrials(r.Record.Trials)), a.trials+len(trials)
 	}
-	if len(all) == 0 {
+	if len(projects) == 0 {
 		return nil, nil
 	}
 	a.Findings /= float64(a.trials)
 	a.Used = score.Used(audits, sum, seconds)
-	var err error
-	a.Recall, err = score.RecallOver(all, rows[0].Record.Goals.Literal)
+	p, err := score.Pool(rows[0].Record.Goals.Literal, projects...)
+	a.Recall = p.Recall
 	return a, err
 }
 
