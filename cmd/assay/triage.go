@@ -27,7 +27,7 @@ type triageCmd struct {
 	Project string   `arg:"" help:"Name of a project of fixtures/projects."`
 	Root    string   `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Records []string `help:"Records whose findings are reviewed; default: the newest of each auditor below records/." type:"existingfile"`
-	Source  string   `help:"A sealed export of the project, as assay fetch writes it: the code around a finding is shown." type:"existingdir"`
+	Source  string   `help:"A sealed export of the project, as assay fetch writes it, for the code around a finding; default: the clone that a live run or assay fetch brought, if there is one." type:"existingdir"`
 	By      string   `help:"Who rules." env:"USER"`
 	Out     string   `help:"File of reviews that rows are added to; default: fixtures/projects/<project>.reviews.md." type:"path"`
 	Serve   string   `help:"Ask in a browser, at this address of this machine." placeholder:"127.0.0.1:PORT"`
@@ -62,10 +62,14 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	}
 	t := &triage{project: p, dims: dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: stdout}
 	if c.Source != "" {
-		if t.source, err = os.OpenRoot(c.Source); err != nil {
+		export, err := os.OpenRoot(c.Source)
+		if err != nil {
 			return err
 		}
-		defer t.source.Close()
+		defer export.Close()
+		t.source = func(name string) ([]byte, error) { return export.ReadFile(filepath.FromSlash(name)) }
+	} else if clone := suite.Held(ctx, p); clone != nil {
+		t.source = func(name string) ([]byte, error) { return clone.File(ctx, name) }
 	}
 	before, err := t.rescore(rs)
 	if err != nil {
@@ -134,7 +138,7 @@ type triage struct {
 	project *audit.Project
 	dims    map[audit.CWE]audit.Dimension
 	by      string
-	source  *os.Root // nil without an export
+	source  func(path string) ([]byte, error) // nil without an export and a clone
 	in      *bufio.Reader
 	to      io.Writer
 }
@@ -222,9 +226,9 @@ func (t *triage) code(s *score.Scored) string {
 	if t.source == nil || s.Path == "" {
 		return ""
 	}
-	b, err := t.source.ReadFile(filepath.FromSlash(s.Path))
+	b, err := t.source(s.Path)
 	if err != nil {
-		return fmt.Sprintf("the export does not hold it: %v\n", err)
+		return fmt.Sprintf("the source has no such file: %v\n", err)
 	}
 	return report.Around(string(b), s.Finding.Lines)
 }

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +19,10 @@ import (
 )
 
 //go:embed triage/style.css
-var triageCSS string
+var triageRules string
+
+// triageCSS is the style of reports, with what triage adds to it.
+var triageCSS = report.Style() + triageRules
 
 //go:embed triage/script.js
 var triageJS string
@@ -72,12 +76,26 @@ func (s *sitting) show(w http.ResponseWriter, _ *http.Request) {
 		for i, k := range report.Nearest(c, s.project) {
 			near = append(near, choice{fmt.Sprint(i + 1), fmt.Sprintf("%s %s:%s %s", k.ID, k.File, k.Lines, k.Title)})
 		}
-		page["Of"], page["Shown"], page["Code"], page["Choices"], page["Near"] = c.Fingerprint(), report.Show(c), s.code(c), rulings, near
+		page["Of"], page["Shown"], page["Code"], page["Choices"], page["Near"] = c.Fingerprint(), report.Show(c), codeLines(s.code(c)), rulings, near
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if err := triagePage.Execute(w, page); err != nil {
 		fmt.Fprintln(s.to, err)
 	}
+}
+
+type codeLine struct{ Class, Text string }
+
+// codeLines returns the lines of report.Around with the class of those that are the finding's.
+func codeLines(code string) (ls []codeLine) {
+	for line := range strings.Lines(code) {
+		class := ""
+		if strings.HasPrefix(line, ">") {
+			class = "finding"
+		}
+		ls = append(ls, codeLine{class, strings.TrimLeft(line, ">")})
+	}
+	return ls
 }
 
 func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {

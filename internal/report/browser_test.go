@@ -158,6 +158,9 @@ func (b *tab) tabsOf(t *testing.T, look func(tab string)) {
 	}
 }
 
+// browserWait is how long a test waits for the browser, looking every browserStep.
+const browserWait, browserStep = 30 * time.Second, 50 * time.Millisecond
+
 func site(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -259,7 +262,7 @@ func TestFiltersAndKeys(t *testing.T) {
 	require.Equal(t, missed, b.told(t, "cases"), "by its address")
 
 	// Two reviewers: the cases on which they differ, and their answers alone.
-	n := eval[int](t, b, `(() => { const [of, how] = document.querySelectorAll('#two select'); of.selectedIndex = 1; how.selectedIndex = 4; of.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
+	n := eval[int](t, b, `(() => { const [of, how] = document.querySelectorAll('#two select'); of.selectedIndex = 1; how.selectedIndex = 5; of.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
 	require.Positive(t, n)
 	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[2].textContent !== r.cells[3].textContent).every(Boolean)`))
 	to := eval[string](t, b, "document.querySelector('#cases tbody a').getAttribute('href')")

@@ -26,6 +26,15 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
+// Style returns the style of the pages.
+func Style() string {
+	css, err := pageFiles.ReadFile("pages/style.css")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(css)
+}
+
 // MaxPage is the size in bytes that no page exceeds; longer lists are paged.
 const MaxPage = 2 << 20
 
@@ -159,10 +168,7 @@ func (s *site) make() error {
 // load reads templates, style and script. The policy names both by hash, so that a
 // page runs what it came with and nothing that anybody wrote into it.
 func (s *site) load() error {
-	css, err := pageFiles.ReadFile("pages/style.css")
-	if err != nil {
-		return err
-	}
+	css := Style()
 	var js []byte
 	for _, name := range []string{"script.js", "case.js", "start.js"} {
 		b, err := pageFiles.ReadFile("pages/" + name)
@@ -176,7 +182,8 @@ func (s *site) load() error {
 	if s.served {
 		connect, s.Served = "connect-src 'self'; ", s.in.Made.UTC().Format(time.RFC3339Nano)
 	}
-	s.CSP = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", HashOf(css), HashOf(js), connect)
+	s.CSP = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", HashOf([]byte(css)), HashOf(js), connect)
+	var err error
 	s.pages, err = template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html")
 	return err
 }

@@ -77,6 +77,26 @@ func (c *Clone) fetch(ctx context.Context, mirror string) error {
 }
 
 // holdsPin reports whether the clone has the pinned commit.
+// Held returns the clone of a project that an earlier [Fetch] brought into the folder cache;
+// nil without one.
+func Held(ctx context.Context, p *audit.Project, cache string) *Clone {
+	if len(p.Commit) < 12 {
+		return nil
+	}
+	c := &Clone{cloneDir(p, cache), p}
+	if _, err := os.Stat(c.Dir); err != nil || !c.holdsPin(ctx) {
+		return nil
+	}
+	return c
+}
+
+// File returns a file of the pinned commit.
+func (c *Clone) File(ctx context.Context, name string) ([]byte, error) {
+	var b bytes.Buffer
+	err := c.git(ctx, &b, "cat-file", "blob", c.Project.Commit+":"+name)
+	return b.Bytes(), err
+}
+
 func (c *Clone) holdsPin(ctx context.Context) bool {
 	return c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}") == nil
 }

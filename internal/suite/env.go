@@ -248,6 +248,16 @@ func Fetch(ctx context.Context, p *audit.Project, root, cache, mirror string) (*
 	return seal.Fetch(ctx, p, cache, mirror)
 }
 
+// Held returns the clone of a project that an earlier [Fetch] brought into the user's own
+// folder; nil without one.
+func Held(ctx context.Context, p *audit.Project) *seal.Clone {
+	cache, err := cacheDir()
+	if err != nil {
+		return nil
+	}
+	return seal.Held(ctx, p, cache)
+}
+
 // db returns where results are stored.
 func (e *env) db() string { return cmp.Or(e.cfg.DB, filepath.Join(e.root.Dir, "results.db")) }
 
