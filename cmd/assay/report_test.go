@@ -304,7 +304,7 @@ func TestTriageAtATerminal(t *testing.T) {
 	out += sit("?f") // a keystroke each
 	require.Contains(t, out, "1 of 1\n")
 	require.Contains(t, out, "three", "the lines around the finding whose file the export holds")
-	require.Contains(t, out, "the export does not hold it")
+	require.Contains(t, out, "the source has no such file")
 	require.Contains(t, out, " 0 still open")
 	text, err = os.ReadFile(file)
 	require.NoError(t, err)

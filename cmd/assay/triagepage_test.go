@@ -70,6 +70,7 @@ func TestTriageOnAPhone(t *testing.T) {
 		return v
 	}
 	require.Equal(t, "390", eval("String(document.documentElement.scrollWidth)"), "nothing is wider than the screen")
+	require.Equal(t, "t true f false a arguable s skip", eval("Array.from(document.querySelectorAll('.rule button')).filter(b => b.getBoundingClientRect().left >= 0).map(b => b.textContent).join(' ')"))
 	require.Contains(t, eval("document.querySelector('pre.source .finding').textContent"), "func f() { run(input) }")
 	require.NotEqual(t, "", eval("getComputedStyle(document.documentElement).getPropertyValue('--panel')"), "the style of reports")
 	require.NotEqual(t, eval("getComputedStyle(document.body).backgroundColor"), eval("getComputedStyle(document.querySelector('header.top')).backgroundColor"))

@@ -90,10 +90,10 @@ type codeLine struct{ Class, Text string }
 func codeLines(code string) (ls []codeLine) {
 	for line := range strings.Lines(code) {
 		class := ""
-		if strings.HasPrefix(line, ">") {
-			class = "finding"
+		if rest, ok := strings.CutPrefix(line, ">"); ok {
+			class, line = "finding", " "+rest
 		}
-		ls = append(ls, codeLine{class, strings.TrimLeft(line, ">")})
+		ls = append(ls, codeLine{class, line})
 	}
 	return ls
 }
