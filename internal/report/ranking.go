@@ -186,16 +186,17 @@ func few(names []string) string {
 
 // An audited is an auditor over projects: what its newest records came to together.
 type audited struct {
-	Name     string
-	rows     []row // by project
-	Recall   score.Estimate
-	Entries  int     // of the keys
-	Found    float64 // of them in full by a trial, as the mean of the trials
-	All      int     // found in all trials of their project
-	Some     int     // in some of several trials and not in all
-	Findings float64 // of an audit, as the mean of the trials
-	trials   int     // audits that count
-	Used     score.Consumed
+	Name      string
+	rows      []row // by project
+	Recall    score.Estimate
+	Precision score.Span
+	Entries   int     // of the keys
+	Found     float64 // of them in full by a trial, as the mean of the trials
+	All       int     // found in all trials of their project
+	Some      int     // in some of several trials and not in all
+	Findings  float64 // of an audit, as the mean of the trials
+	trials    int     // audits that count
+	Used      score.Consumed
 }
 
 // Trials is how many audits count.
@@ -212,7 +213,7 @@ func (a *audited) union() score.Value { return score.Ratio(float64(a.Union()), f
 func auditedOf(rows []row) (*audited, error) {
 	a := &audited{Name: rows[0].Record.Auditor}
 	sum, seconds, audits := audit.Usage{Priced: true}, 0.0, 0
-	var projects [][]score.Trial
+	var all [][]score.Trial
 	for _, r := range rows {
 		trials := r.Record.Counting()
 		if len(trials) == 0 {
@@ -234,15 +235,15 @@ func auditedOf(rows []row) (*audited, error) {
 		for _, x := range trials {
 			a.Findings += float64(len(x.Findings) - x.Dispositions[score.Suppressed])
 		}
-		projects, a.trials = append(projects, record.ScoreTrials(r.Record.Trials)), a.trials+len(trials)
+		all, a.trials = append(all, record.ScoreTrials(r.Record.Trials)), a.trials+len(trials)
 	}
-	if len(projects) == 0 {
+	if len(all) == 0 {
 		return nil, nil
 	}
 	a.Findings /= float64(a.trials)
 	a.Used = score.Used(audits, sum, seconds)
-	p, err := score.Pool(rows[0].Record.Goals.Literal, projects...)
-	a.Recall = p.Recall
+	p, err := score.Pool(rows[0].Record.Goals.Literal, all...)
+	a.Recall, a.Precision = p.Recall, p.Precision
 	return a, err
 }
 
