@@ -261,6 +261,10 @@ func TestSmoke(t *testing.T) {
 	}
 	require.Equal(t, audit.Pass, smoke(&audit.Report{Format: "sarif"}, five...).Verdict, "only text reports have a HEADER")
 	require.Equal(t, audit.Invalid, score.JudgeSmoke(score.SmokeInput{Invalid: "it crashed"}).Verdict)
+	slow := score.SmokeInput{Result: mustScore(t, p, score.AsFindings(p)...), Report: &audit.Report{}, Seconds: 301}
+	require.Equal(t, audit.Warn, score.JudgeSmoke(slow).Verdict, "more than five minutes")
+	slow.Seconds = 299
+	require.Equal(t, audit.Pass, score.JudgeSmoke(slow).Verdict)
 	require.Equal(t, audit.Invalid, score.JudgeSmoke(score.SmokeInput{}).Verdict)
 }
 

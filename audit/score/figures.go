@@ -25,8 +25,7 @@ func figuresOf(trials []*Result, literal bool) *figures {
 	f := &figures{byDim: map[audit.Dimension]Value{}}
 	all := make([]*Metrics, len(trials))
 	for i, r := range trials {
-		all[i] = &r.Metrics
-		if literal {
+		if all[i] = &r.Metrics; literal {
 			all[i] = r.Literal.Metrics()
 		}
 	}

@@ -14,21 +14,20 @@ type goalFigure struct {
 	metric, about string
 	goal          float64
 	of            Span
-	points        float64 // that 1 of the figure is worth by the methodology; 0 for what it does not judge
 }
 
-// figures returns what goals are set for, and what the methodology judges.
+// figures returns what goals are set for.
 func (g *Goals) figures(f *figures) []goalFigure {
 	exact := func(v Value) Span { return Span{v, v} }
 	all := []goalFigure{
-		{MetricRecall, "", g.Recall, exact(f.recall), 100},
-		{MetricPrecision, "", g.Precision, f.precision, 100},
-		{MetricF1, "", g.F1, f.f1, 100},
-		{MetricCoverage, "", float64(g.Coverage), exact(f.covered), 10},
-		{MetricExpected, "", float64(g.Expected), exact(f.credit), 0},
+		{MetricRecall, "", g.Recall, exact(f.recall)},
+		{MetricPrecision, "", g.Precision, f.precision},
+		{MetricF1, "", g.F1, f.f1},
+		{MetricCoverage, "", float64(g.Coverage), exact(f.covered)},
+		{MetricExpected, "", float64(g.Expected), exact(f.credit)},
 	}
 	for _, dim := range audit.Dimensions() {
-		all = append(all, goalFigure{MetricMinimum, string(dim), float64(g.Minimums[dim]), exact(f.byDim[dim]), 0})
+		all = append(all, goalFigure{MetricMinimum, string(dim), float64(g.Minimums[dim]), exact(f.byDim[dim])})
 	}
 	return all
 }
@@ -219,38 +218,12 @@ func goalReason(metric, about string, goal float64, now Value, base Span, hasBas
 	return g
 }
 
-// methodology returns the verdict by the methodology's own words (its section 2), and the
-// clauses that are not met, the worst first.
+// methodology returns the verdict by the methodology's letter, and the clauses that are not
+// met, the worst first.
 func (d *sides) methodology() (audit.Verdict, []string) {
-	var fails, warns []string
-	base := d.goals.figures(d.fBase)
-	for i, t := range d.goals.figures(d.fNow) {
-		if t.points == 0 {
-			continue
-		}
-		now, was := t.of.Low, base[i].of.Low
-		if t.goal > 0 && (!now.Defined || now.V < t.goal-tiny) {
-			fails = append(fails, fmt.Sprintf("%s %s misses the goal of %s", t.metric, Show(t.metric, now), Show(t.metric, Of(t.goal))))
-		}
-		if len(d.baseline) == 0 || !was.Defined || !now.Defined {
-			continue
-		}
-		points := t.points * (was.V - now.V)
-		text := fmt.Sprintf("%s %s, was %s", t.metric, Show(t.metric, now), Show(t.metric, was))
-		switch {
-		case points > failAbove+1e-7:
-			fails = append(fails, text+" (more than 5 points less)")
-		case points >= noneBelow-1e-7:
-			warns = append(warns, text)
-		}
-	}
-	switch {
-	case len(fails) > 0:
-		return audit.Fail, append(fails, warns...)
-	case len(warns) > 0:
-		return audit.Warn, warns
-	}
-	return audit.Pass, nil
+	of := func(results []*Result) *Metrics { return assertedMeans(results, d.goals.asserted()) }
+	verdict, why := Overall(Letter(d.goals, of(d.now), of(d.baseline)))
+	return verdict, why
 }
 
 // reviewReason asks for the reviews that would show whether a goal is met.

@@ -14,6 +14,7 @@ type SmokeInput struct {
 	Report     *audit.Report // as it was read; Findings are not looked at
 	RatedHigh  []string      // entries that must be rated HIGH or CRITICAL by whoever finds them
 	Invalid    string        // why the run proves nothing, a crash among others
+	Seconds    float64       // that the run took
 	ToolErrors []string      // uses of tools that failed while the auditor worked, as far as it tells
 	Flaws      int           // that must be found; 0: all but one
 	Name       string        // of the auditor, for the line that states its goal
@@ -45,7 +46,8 @@ type SmokeJudgement struct {
 // no goal is stated),
 // HEADER and SENTINEL whole (of a text report; other formats have none), every
 // reported path there, those found that must be rated HIGH or CRITICAL rated so, and
-// no tool of the auditor failed. A run that crashed proves nothing: it is INVALID.
+// no tool of the auditor failed. One that takes more than five minutes is a WARN. A run
+// that crashed proves nothing: it is INVALID.
 func JudgeSmoke(in SmokeInput) SmokeJudgement {
 	if in.Invalid != "" || in.Result == nil || in.Report == nil {
 		why := in.Invalid
@@ -116,6 +118,11 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 	if s.Verdict != audit.Pass && s.Verdict != audit.Warn {
 		s.Grade = NotOperational
 	}
+	if in.Seconds > smokeSeconds {
+		s.Reasons = append(s.Reasons, Reason{Code: CodeCheck, Verdict: audit.Warn, About: "time",
+			Text: fmt.Sprintf("it took %.1f minutes: expected a smoke test to end within %d", in.Seconds/60, smokeSeconds/60)})
+		s.Verdict = audit.Worst(s.Verdict, audit.Warn)
+	}
 	return s
 }
 
@@ -165,6 +172,9 @@ func (in *SmokeInput) ratedHigh(id string) bool {
 	}
 	return len(in.Baseline) > 0
 }
+
+// smokeSeconds is the methodology's target for a smoke test.
+const smokeSeconds = 5 * 60
 
 func yes(b bool) string {
 	if b {

@@ -66,7 +66,7 @@ func TestTriggerSinceLastFull(t *testing.T) {
 	require.Equal(t, "full\n", out)
 	require.Contains(t, why, "no record of a full run")
 
-	r := &record.Record{Suite: "Regression", Project: "dvja", Auditor: "claude", Date: time.Date(2026, 3, 30, 0, 0, 0, 0, time.UTC),
+	r := &record.Record{Suite: "Regression", Full: true, Project: "dvja", Auditor: "claude", Date: time.Date(2026, 3, 30, 0, 0, 0, 0, time.UTC),
 		Judgement: score.Judgement{Verdict: audit.Pass}}
 	_, err = r.Write(filepath.Join(dir, "records"))
 	require.NoError(t, err)

@@ -167,6 +167,7 @@ func slim(r *Record) *Record {
 // auditor changed since: that is what the comparison measures.
 func (r *Record) Since(baseline *Record) {
 	r.Baseline = baseline.Date.Format(time.DateOnly)
+	r.Was = r.Goals.Asserted(ScoreTrials(baseline.Trials))
 	since := "changed since the baseline"
 	if r.Beside == baseline {
 		since = "different beside it"

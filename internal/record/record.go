@@ -48,6 +48,8 @@ type Record struct {
 	Whole     *score.Suite    `json:"whole,omitempty"` // over all projects of the run, where it judged several; without those of each
 	Goals     score.Goals     `json:"goals"`
 	Baseline  string          `json:"baseline,omitempty"` // date of the baseline
+	Was       *score.Metrics  `json:"was,omitempty"`      // the baseline's figures; none in older records
+	Full      bool            `json:"full,omitempty"`     // nothing was filtered out: a full suite; false in older records
 	SideOf    string          `json:"side_of,omitempty"`  // the auditor beside which this one ran: its record is for comparisons
 	Beside    *Record         `json:"beside,omitempty"`   // the old auditor whose trials ran between these, and are what they are held against
 	Accepted  []Accepted      `json:"accepted,omitempty"` // of a baseline: the runs whose trials it holds

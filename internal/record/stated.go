@@ -51,8 +51,8 @@ func ReadStated(fsys fs.FS, dir, project string) ([]Stated, error) {
 	return ss, nil
 }
 
-// String gives the line of the record's notes.
-func (s *Stated) String() string {
+// String returns the line of the record's notes.
+func (s Stated) String() string {
 	about := func(field, text string) string {
 		if slices.Contains(s.Approx, field) {
 			return "about " + text

@@ -10,80 +10,85 @@ import (
 	"assay/audit/score"
 )
 
-// Text gives the record in the methodology's template, word for word and line for
-// line (its appendix). Where a figure is an interval its low end stands; a figure
-// that there is none of is "none". The verdict line knows PASS and FAIL alone: it is
-// a projection of the real verdict (WARN and "as recorded" are written PASS,
-// INVALID and "changed" FAIL), and Notes begin with that one.
+// Text returns the record in the methodology's template, word for word (its appendix). Brackets
+// and the verdict are by the methodology's letter, which may differ from the gate: its verdict,
+// which decides the exit status, begins the notes. Of an interval the low end is shown, and
+// "none" for a figure that does not exist. WARN is written PASS in the verdict line, which has
+// no third word; a run that cannot be judged is FAIL.
 func (r *Record) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Date: %s\n", r.Date.UTC().Format(time.DateOnly))
 	fmt.Fprintf(&b, "Change: %s\n", audit.OneLine(cmp.Or(r.Change, notStated), 0))
 	fmt.Fprintf(&b, "Trigger: %s\n", audit.OneLine(cmp.Or(r.Trigger, "manual"), 0))
-	fmt.Fprintf(&b, "Test: %s\n", map[string]string{"Smoke": "smoke", "Regression": "full suite"}[r.Suite])
+	fmt.Fprintf(&b, "Test: %s\n", r.test())
 	b.WriteString("Results:\n")
-	now, base := r.figures()
+	clauses, verdict := r.letter()
 	for i, f := range templateLines {
-		fmt.Fprintf(&b, "  %-10s %s (baseline: %s)%s[%s]\n", f.name+":", now[i], base[i], f.gap, r.verdictOf(f.metric))
+		c := &clauses[i]
+		fmt.Fprintf(&b, "  %-10s %s (baseline: %s)%s[%s]\n", f.name+":", f.show(c.Now), f.show(c.Was), f.gap, c.Verdict)
 	}
-	fmt.Fprintf(&b, "Verdict: %s\n", projected(r.Judgement.Verdict))
+	fmt.Fprintf(&b, "Verdict: %s\n", verdict)
 	fmt.Fprintf(&b, "Notes: %s\n", audit.OneLine(strings.Join(r.notes(), "; "), 0))
 	return b.String()
 }
 
 const notStated = "not stated"
 
-// templateLines are the template's four figures, with the gap before the verdict.
-var templateLines = []struct{ name, metric, gap string }{
-	{"Recall", score.MetricRecall, "  "}, {"Precision", score.MetricPrecision, "  "}, {"F1", score.MetricF1, "  "}, {"Coverage", score.MetricCoverage, " "},
+// test returns what was run: "full suite" only where nothing was filtered out.
+func (r *Record) test() string {
+	switch {
+	case r.Suite == "Smoke":
+		return "smoke"
+	case r.Full:
+		return "full suite"
+	}
+	return "part of the full suite"
 }
 
-// figures gives the four figures of the run and of its baseline, each the mean over
-// its trials, as the template writes them: "71%", "8/10".
-func (r *Record) figures() (now, base [4]string) {
-	now, base = [4]string{"none", "none", "none", "none"}, [4]string{"none", "none", "none", "none"}
-	if m := r.Figures(); m != nil {
-		now = [4]string{percent(m.Recall), percent(m.Precision.Low), percent(m.F1.Low), ofTen(m.Coverage.V * float64(len(m.Held)))}
-	}
-	for _, g := range r.Judgement.Reasons {
-		for i, f := range templateLines {
-			if g.Metric == f.metric && g.About == "" && g.Baseline.Defined && base[i] == "none" {
-				base[i] = percent(g.Baseline)
-				if f.metric == score.MetricCoverage {
-					base[i] = ofTen(g.Baseline.V)
+// templateLines are the template's four figures, with the gap before the verdict, in the order
+// of score.Letter.
+var templateLines = []struct {
+	name, gap string
+	show      func(score.Value) string
+}{{"Recall", "  ", percent}, {"Precision", "  ", percent}, {"F1", "  ", percent}, {"Coverage", " ", ofTen}}
+
+// letter returns the figures with their verdicts by the methodology's letter, and that of the
+// whole. Smoke is judged by its checks.
+func (r *Record) letter() ([]score.Clause, audit.Verdict) {
+	clauses := score.Letter(r.Goals, r.Goals.Asserted(ScoreTrials(r.Trials)), r.Was)
+	if r.Was == nil { // an older record: the reasons of its verdict know the baseline
+		for i := range clauses {
+			c := &clauses[i]
+			for _, g := range r.Judgement.Reasons {
+				if g.Metric == c.Metric && g.About == "" && g.Baseline.Defined && !c.Was.Defined {
+					c.Was = g.Baseline
 				}
 			}
 		}
 	}
-	return now, base
+	verdict, _ := score.Overall(clauses)
+	if gate := r.Judgement.Verdict; gate == audit.Invalid || gate == score.Changed || r.Suite == "Smoke" {
+		verdict = projected(gate)
+		for i := range clauses {
+			clauses[i].Verdict = verdict
+		}
+	}
+	return clauses, projected(verdict)
 }
 
-// ofTen gives "8/10", "7.5/10" where trials differ.
-func ofTen(covered float64) string { return fmt.Sprintf("%.3g/10", covered) }
+// ofTen returns "8/10", "7.5/10" where trials differ.
+func ofTen(covered score.Value) string {
+	if !covered.Defined {
+		return "none"
+	}
+	return fmt.Sprintf("%.3g/10", covered.V)
+}
 
 func percent(v score.Value) string {
 	if !v.Defined {
 		return "none"
 	}
 	return fmt.Sprintf("%.0f%%", 100*v.V)
-}
-
-// verdictOf is the gravest verdict that speaks of a figure; of a figure that
-// nothing speaks of, the whole's.
-func (r *Record) verdictOf(metric string) audit.Verdict {
-	var vs []audit.Verdict
-	for _, g := range r.Judgement.Reasons {
-		if g.Metric == metric && g.About == "" {
-			vs = append(vs, g.Verdict)
-		}
-	}
-	if len(vs) == 0 {
-		return projected(r.Judgement.Verdict)
-	}
-	if v := audit.Worst(vs...); v != audit.Invalid {
-		return v
-	}
-	return audit.Fail
 }
 
 func projected(v audit.Verdict) audit.Verdict {
@@ -94,14 +99,10 @@ func projected(v audit.Verdict) audit.Verdict {
 	return audit.Fail
 }
 
-// notes gives what a reader must know beside the figures: the real verdict where
-// the template has no word for it, everything that does not pass, and the trials
-// that prove nothing.
+// notes returns what a reader must know beside the figures: the gate's verdict, everything that
+// does not pass, and the trials that prove nothing.
 func (r *Record) notes() []string {
-	notes := []string{string(r.Judgement.Verdict) + ": " + r.subject()}
-	if m := r.Judgement.Methodology; m != "" {
-		notes = append(notes, "by the methodology's own rule "+string(m))
-	}
+	notes := []string{"Gate: " + string(r.Judgement.Verdict), r.subject()}
 	for _, g := range r.Judgement.Reasons {
 		if g.Verdict != audit.Pass {
 			notes = append(notes, fmt.Sprintf("%s: %s", g.Verdict, g.Text))
@@ -112,7 +113,7 @@ func (r *Record) notes() []string {
 		if len(counting) > 1 {
 			which = "the first trial: "
 		}
-		notes = append(notes, which+defined(m), "by the literal score "+defined(counting[0].Literal.Metrics()))
+		notes = append(notes, which+defined(m), "by the methodology score "+defined(counting[0].Literal.Metrics()))
 		if c := m.Corroborated; c.Known > 0 {
 			notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: %s", c.Known, defined(&score.Metrics{Part: c})))
 		}
@@ -128,6 +129,8 @@ func (r *Record) notes() []string {
 func (r *Record) subject() string {
 	s := r.Auditor + " on " + r.Project
 	switch {
+	case r.SideOf != "":
+		s += ", which ran beside " + r.SideOf
 	case r.Control != "":
 		s += ", a control: " + r.Control
 	case r.Replay:
@@ -136,8 +139,7 @@ func (r *Record) subject() string {
 	return s
 }
 
-// defined tells all figures that are, and of chance what it reaches in one of a hundred
-// draws.
+// defined returns all defined figures, and what chance reaches in one of a hundred draws.
 func defined(m *score.Metrics) string {
 	var parts []string
 	for _, x := range score.AuditMetrics() {

@@ -156,7 +156,7 @@ func within(p string) (string, error) {
 func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 	var newest *Record
 	for _, r := range records {
-		if r.Suite != "Regression" || r.Replay || r.SideOf != "" || r.Control != "" || r.Judgement.Verdict == audit.Invalid || r.Date.After(now.AddDate(0, 0, 1)) {
+		if r.Suite != "Regression" || !r.Full || r.Replay || r.SideOf != "" || r.Control != "" || r.Judgement.Verdict == audit.Invalid || r.Date.After(now.AddDate(0, 0, 1)) {
 			continue
 		}
 		if newest == nil || r.Date.After(newest.Date) {
@@ -164,7 +164,7 @@ func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 		}
 	}
 	if newest == nil {
-		return SuiteFull, "no record of a full run: expected one of Regression with -auditor, that asked the auditor itself"
+		return SuiteFull, "no record of a full run: expected one of go test -run Regression -auditor NAME without -filter (records from before v0.1.0 do not say whether anything was filtered out)"
 	}
 	said := fmt.Sprintf("the newest full run is of %s (%s on %s)", newest.Date.UTC().Format(time.DateOnly), audit.OneLine(newest.Auditor, 0), audit.OneLine(newest.Project, 0))
 	if !newest.Date.AddDate(0, 1, 0).After(now) {

@@ -112,7 +112,7 @@ func TestSinceLastFull(t *testing.T) {
 	at := func(day string, edit func(*record.Record)) *record.Record {
 		d, err := time.Parse(time.DateOnly, day)
 		require.NoError(t, err)
-		r := &record.Record{Suite: "Regression", Date: d, Auditor: "claude", Project: "dvja", Judgement: score.Judgement{Verdict: audit.Fail}}
+		r := &record.Record{Suite: "Regression", Full: true, Date: d, Auditor: "claude", Project: "dvja", Judgement: score.Judgement{Verdict: audit.Fail}}
 		if edit != nil {
 			edit(r)
 		}
@@ -131,6 +131,8 @@ func TestSinceLastFull(t *testing.T) {
 		"nearly a month":  {[]*record.Record{at("2026-03-04", nil)}, "none", "2026-03-04"},
 		"a replay":        {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Replay = true })}, "full", "2026-01-02"},
 		"a smoke test":    {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Suite = "Smoke" })}, "full", "2026-01-02"},
+		"a part":          {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Full = false })}, "full", "2026-01-02"},
+		"of -beside":      {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.SideOf = "new" })}, "full", "2026-01-02"},
 		"proving nothing": {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Judgement.Verdict = audit.Invalid })}, "full", "2026-01-02"},
 		"a wrong clock":   {[]*record.Record{old, at("2036-03-30", nil)}, "full", "2026-01-02"},
 		"another zone":    {[]*record.Record{old, at("2026-04-01", nil)}, "none", "2026-04-01"},

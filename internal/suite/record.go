@@ -18,13 +18,14 @@ import (
 // writeRecords completes the test record of each measurement of an auditor and writes it.
 // Recordings that others have published have none: they are scored again at any time. The
 // records of one run have the same run.
-func writeRecords(t T, e *env, run string, ms []*measurement, j *judged) {
+func writeRecords(t T, r *running, run string, ms []*measurement, j *judged) {
+	e := r.env
 	for i, m := range ms {
 		if len(j.projects) == 0 || m.published() || !m.begun() {
 			continue
 		}
 		rec := &m.record
-		rec.Judgement, rec.Goals, rec.Run = j.projects[i], m.goals, run
+		rec.Judgement, rec.Goals, rec.Run, rec.Full = j.projects[i], m.goals, run, r.full
 		if j.whole != nil && len(j.whole.Projects) > 1 {
 			whole := *j.whole
 			whole.Projects = nil // each is in its own record

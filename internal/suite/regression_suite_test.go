@@ -195,7 +195,7 @@ func TestWarnIsNeverHidden(t *testing.T) {
 	require.NoError(t, err)
 	text, err := os.ReadFile(files[0])
 	require.NoError(t, err)
-	require.Contains(t, string(text), "Verdict: PASS\nNotes: WARN: canned on demo; ")
+	require.Contains(t, string(text), "Verdict: PASS\nNotes: Gate: WARN; canned on demo; ")
 }
 
 // TestTheRecordIsTheTemplate: line for line, word for word, and nothing between.
@@ -218,6 +218,6 @@ Results:
   F1:        97% \(baseline: none\)  \[PASS\]
   Coverage:  1/10 \(baseline: none\) \[PASS\]
 Verdict: PASS
-Notes: PASS: canned on demo; [^\n]+
+Notes: Gate: PASS; canned on demo; [^\n]+
 $`, string(text))
 }

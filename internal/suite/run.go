@@ -24,6 +24,7 @@ type running struct {
 	env        *env
 	definition *definition
 	selected   []*measurement // in the order in which their subtests began
+	full       bool           // neither -run nor -filter nor -view left anything out
 	started    chan struct{}  // closed when engine or err is set
 	store      store.Store    // of the results; nil before it is needed
 	engine     engine         // nil if no trial is a job

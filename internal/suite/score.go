@@ -137,7 +137,7 @@ func scoreSmoke(e *env, m *measurement) error {
 		v := x.audited()
 		addTrial(m, i, x, v)
 		rep := &v.Run.Report
-		in := score.SmokeInput{Report: rep, RatedHigh: key.RatedHigh, Invalid: v.Run.Invalid}
+		in := score.SmokeInput{Report: rep, RatedHigh: key.RatedHigh, Invalid: v.Run.Invalid, Seconds: m.record.Trials[i].Seconds}
 		if err := e.smokeGoals(m.variant.name, &in); err != nil {
 			return err
 		}

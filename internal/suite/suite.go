@@ -176,6 +176,7 @@ func (s *Suite) execute(t T, d *definition) {
 		t.Fatal(err)
 	}
 	s.subtests(t, r, all, 0)
+	r.full = len(r.selected) == len(all) && e.cfg.Filter == "" && e.cfg.View == ""
 	switch {
 	case len(r.selected) == 0 && !t.Failed():
 		t.Errorf("%s: nothing was selected: -run, -skip and -filter leave nothing to measure", audit.Invalid)
@@ -310,7 +311,7 @@ func (s *Suite) conclude(t T, r *running) {
 				t.Errorf("%s: %v", ms[0].variant.name, errs[i])
 				continue
 			}
-			writeRecords(t, r.env, run, ms, j)
+			writeRecords(t, r, run, ms, j)
 			j.notes = append(j.notes, confinementNotes(ms)...)
 			printJudged(t, r, ms, j)
 		}
