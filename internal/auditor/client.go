@@ -130,6 +130,9 @@ func (c *client) Name() string { return c.config.Name }
 // Provider is whose limits the model shares.
 func (c *client) Provider() string { return c.config.Provider }
 
+// Longest returns how long one request may take.
+func (c *client) Longest() time.Duration { return c.config.Silence + c.config.Timeout }
+
 // Close lets go of idle connections. The reviewer can be used afterwards.
 func (c *client) Close() error {
 	c.http.CloseIdleConnections()

@@ -29,6 +29,7 @@ type Audit struct {
 	Settings string
 	Provider string // whose limits, key and quota it shares; "" is this machine
 	Cost     Cost
+	Longest  time.Duration // that one run of it may take
 	// Keeps says that the auditor keeps to what it is told that a run may cost.
 	Keeps bool
 	// Once makes one run, in an export of its own, and gives the folder that the
@@ -79,7 +80,7 @@ func AuditItems(s store.Store, audits []*Audit) Items {
 	for i, a := range audits {
 		// A family is a project with one auditor: of each family one trial in turn, so
 		// that two auditors that run beside each other alternate.
-		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor, Line: a.Auditor + " on " + a.Project, Family: a.Project + " " + a.Auditor, Cost: a.Cost, Do: a.try,
+		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor, Line: a.Auditor + " on " + a.Project, Family: a.Project + " " + a.Auditor, Cost: a.Cost, Longest: a.Longest, Do: a.try,
 			Keep: func(ctx context.Context, r Result) error { return a.keep(ctx, s, r) }}
 		if a.Keeps {
 			items[i].Grant = func(usd float64) { a.granted = usd }

@@ -30,8 +30,10 @@ type engine struct {
 	budget   Budget
 	state    State
 	began    time.Time
-	left     float64 // expected cost of what has no outcome yet,
-	leftMost float64 // and the most that it can cost when each is tried once
+	answered time.Time // when anything was last answered, or the work began
+	notice   time.Time // when the run says that nothing is
+	left     float64   // expected cost of what has no outcome yet,
+	leftMost float64   // and the most that it can cost when each is tried once
 	usage    audit.Usage
 	stopped  map[string]string // why: by reviewer
 	why      error             // what stopped the run from outside
@@ -55,7 +57,7 @@ func newEngine(p *Plan, c Config, r *Run) *engine {
 	e.left, e.leftMost = p.Estimate.Expected, p.Estimate.Most
 	for at, name := range p.providers {
 		asked := slices.DeleteFunc(slices.Clone(p.ask), func(i int32) bool { return int(p.provider[i]) != at })
-		e.queues = append(e.queues, &queue{provider: name, limiter: RateLimiter{Max: c.Concurrency}, items: p.items, queue: asked})
+		e.queues = append(e.queues, &queue{provider: name, answered: e.began, limiter: RateLimiter{Max: c.Concurrency}, items: p.items, queue: asked})
 	}
 	return e
 }
@@ -73,6 +75,7 @@ func (e *engine) run(ctx context.Context) {
 	defer close(e.hands)
 	defer close(e.over)
 	stop := ctx.Done()
+	e.answered, e.notice = e.began, e.began.Add(e.config.Stall)
 	var grace, patience <-chan time.Time
 	for {
 		if ctx.Err() != nil && stop != nil {
@@ -91,18 +94,20 @@ func (e *engine) run(ctx context.Context) {
 			e.halt("defect: nothing is in flight and nothing is due")
 			continue
 		}
-		var timer *time.Timer
-		var woken <-chan time.Time
-		if !wake.IsZero() {
-			timer = time.NewTimer(time.Until(wake))
-			woken = timer.C
+		if now := time.Now(); !now.Before(e.notice) {
+			e.notice = now.Add(e.config.Stall / 4)
+			e.tell(Event{Kind: Waiting, Text: e.waiting(now, wake)})
 		}
+		if wake.IsZero() || e.notice.Before(wake) {
+			wake = e.notice
+		}
+		timer := time.NewTimer(time.Until(wake))
 		select {
 		case end := <-e.ended:
 			e.take(work, end)
 		case <-e.due:
 			e.due = nil
-		case <-woken:
+		case <-timer.C:
 		case <-grace:
 			e.cut(e.why)
 			patience = time.After(e.config.Grace)
@@ -110,9 +115,7 @@ func (e *engine) run(ctx context.Context) {
 			e.abandonAll()
 		case <-stop:
 		}
-		if timer != nil {
-			timer.Stop()
-		}
+		timer.Stop()
 	}
 	e.close()
 }
@@ -208,7 +211,7 @@ func (e *engine) begin(work context.Context, j *job, lease Lease) {
 	if j.item.Grant != nil && lease.Most > 0 {
 		j.item.Grant(lease.Most)
 	}
-	e.flying[j] = true
+	e.flying[j], j.begun = true, time.Now()
 	e.hand(func() { e.report(ending{job: j, try: j.item.Attempt(work, lease.Most)}) })
 }
 
@@ -291,6 +294,12 @@ func (e *engine) take(work context.Context, end ending) {
 		e.tell(Event{Kind: Throttle, Text: t.last().Error})
 	}
 	next := e.config.Follow(j.item, &t, j.tries)
+	if !t.unanswered() {
+		l.answered, e.answered, e.notice = now, now, now.Add(e.config.Stall)
+	} else if next.Stop == "" && e.stalled(l, now) {
+		next = Sequel{Provider: true, Stop: fmt.Sprintf("%s has answered nothing for %s: %s", name(l.provider),
+			now.Sub(l.answered).Round(time.Second), t.last().Error)}
+	}
 	if next.Stop != "" {
 		e.stop(l, j.item, next)
 	}
@@ -302,6 +311,38 @@ func (e *engine) take(work context.Context, end ending) {
 		return
 	}
 	e.gather(j)
+}
+
+// stalled reports whether a provider has answered nothing for too long, and no try is under way
+// that may have an answer yet.
+func (e *engine) stalled(l *queue, now time.Time) bool {
+	for j := range e.flying {
+		if j.queue == l && now.Sub(j.begun) > e.config.Stall/6 {
+			return false
+		}
+	}
+	return now.Sub(l.answered) >= e.config.Stall
+}
+
+// waiting says what a run waits for in which nothing is answered, and until when.
+func (e *engine) waiting(now, wake time.Time) string {
+	const clock = "15:04:05"
+	var last time.Time
+	known := true
+	for j := range e.flying {
+		known = known && j.item.Longest > 0
+		if end := j.begun.Add(j.item.Longest); end.After(last) {
+			last = end
+		}
+	}
+	text := "nothing was answered for " + now.Sub(e.answered).Round(time.Second).String()
+	switch {
+	case len(e.flying) == 0:
+		return text + ": the next request goes out at " + wake.Format(clock)
+	case !known:
+		return text + fmt.Sprintf(": %d under way, which state no limit of time", len(e.flying))
+	}
+	return text + fmt.Sprintf(": %d under way end by %s at the latest", len(e.flying), last.Format(clock))
 }
 
 // stop ends all work of a provider or a reviewer. The first reason stays.

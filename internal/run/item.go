@@ -30,6 +30,8 @@ type Item struct {
 	Expected audit.Label
 	// Cost is what one try costs.
 	Cost Cost
+	// Longest is how long one try takes at most; 0 where that is not known.
+	Longest time.Duration
 	// Do makes one try. It honours ctx.
 	Do func(ctx context.Context) Try
 	// Grant tells the item what its next try may cost, in USD, and it keeps to that:
@@ -78,6 +80,13 @@ func (t *Try) last() audit.Attempt {
 
 func (t *Try) again() bool {
 	return t.Fatal == nil && (t.Reask || t.Evaluation.Status == audit.Errored && t.last().Transient)
+}
+
+// unanswered reports whether the provider gave no answer, but may give one later. An audit that
+// failed after some turns had answers.
+func (t *Try) unanswered() bool {
+	last := t.last()
+	return t.Evaluation.Status == audit.Errored && last.Transient && last.Usage.Turns == 0
 }
 
 func name(provider string) string { return cmp.Or(provider, "this machine") }

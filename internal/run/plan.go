@@ -26,6 +26,7 @@ const (
 	DefaultGrace       = 10 * time.Second
 	DefaultMaxWait     = 5 * time.Minute
 	DefaultStoreWait   = time.Minute
+	DefaultStall       = time.Minute
 )
 
 // A Config says how a plan is run. Store is needed; zero values of the rest take
@@ -59,6 +60,9 @@ type Config struct {
 	// MaxWait is the longest Retry-After that is waited for. A provider that asks
 	// for more has its items skipped.
 	MaxWait time.Duration
+	// Stall is how long a provider may answer nothing. After that a failure that could
+	// pass stops its work, and while tries go on the run says when these end.
+	Stall time.Duration
 	// StoreWait is how long a result that cannot be stored is tried again before
 	// the run stops.
 	StoreWait time.Duration
@@ -82,6 +86,7 @@ func (c *Config) fill() error {
 	c.FirstWait = cmp.Or(c.FirstWait, DefaultFirstWait)
 	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.MaxWait = cmp.Or(c.MaxWait, DefaultMaxWait)
+	c.Stall = cmp.Or(c.Stall, DefaultStall)
 	c.StoreWait = cmp.Or(c.StoreWait, DefaultStoreWait)
 	if c.Run.ID == "" {
 		chance := make([]byte, 4) // no two machines choose the same

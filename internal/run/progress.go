@@ -15,6 +15,7 @@ const (
 	Done     Kind = "done"     // an item has its outcome
 	Retry    Kind = "retry"    // an item will be tried again
 	Throttle Kind = "throttle" // a provider asks for less
+	Waiting  Kind = "waiting"  // nothing was answered for Config.Stall
 	Stopping Kind = "stopping" // nothing more is sent: to a provider, a reviewer, or at all
 	Ended    Kind = "ended"    // the run ended
 )

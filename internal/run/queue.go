@@ -14,10 +14,11 @@ type queue struct {
 	provider string
 	limiter  RateLimiter
 	items    Items
-	queue    []int32 // numbers of those that were not begun, in order
-	next     *job    // the first of them, when it was looked at
-	delayed  []*job  // to be tried again, by when they may be
-	stopped  string  // why nothing more is sent to it
+	queue    []int32   // numbers of those that were not begun, in order
+	next     *job      // the first of them, when it was looked at
+	delayed  []*job    // to be tried again, by when they may be
+	stopped  string    // why nothing more is sent to it
+	answered time.Time // when it last answered, or the work began
 }
 
 type job struct {
@@ -28,6 +29,7 @@ type job struct {
 	last     Try
 	at       time.Time // when it may be tried again
 	lease    Lease     // of the try under way
+	begun    time.Time // when that began
 	given    bool      // up: the try under way did not end when it was told to
 	err      error     // why its outcome could not be stored
 }

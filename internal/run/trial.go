@@ -106,6 +106,9 @@ func (t *Trial) Item() Item {
 		it.Provider = d.Provider()
 		it.Cost.Expected, it.Cost.Most, it.Cost.Known = d.Cost(t.Task())
 	}
+	if d, ok := t.Reviewer.(interface{ Longest() time.Duration }); ok {
+		it.Longest = d.Longest()
+	}
 	return it
 }
 

@@ -132,6 +132,7 @@ func (r *running) describe(m *measurement) (x run.Audit, err error) {
 		return x, nil
 	}
 	v := m.variant
+	x.Longest = v.entry.Timeout
 	x.Settings = settingsOf(m.record.Parts)
 	earlier, err := r.earlierCosts(v.name, x.Project)
 	if err != nil {

@@ -133,6 +133,8 @@ func (p *progress) event(ev run.Event) {
 			p.why, p.until = "again: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
 		case run.Throttle:
 			p.why, p.until = "slower: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
+		case run.Waiting:
+			p.why, p.until = "waiting: "+audit.OneLine(ev.Text, 0), p.at.Add(remembered)
 		case run.Stopping:
 			p.why, p.until = "stopping: "+audit.OneLine(ev.Text, 0), p.at.Add(24*time.Hour)
 		}
