@@ -293,7 +293,7 @@ func (a *Advice) String() string {
 		verb = strings.Replace(verb, " decide it", " decides it", 1)
 	}
 	if a.USD > 0 {
-		return fmt.Sprintf("%s%s: $%.2f, %s", what, verb, a.USD, minutes(a.Minutes))
+		return fmt.Sprintf("%s%s: %s, %s", what, verb, Dollars(a.USD), minutes(a.Minutes))
 	}
 	if a.Minutes > 0 {
 		return fmt.Sprintf("%s%s: %s", what, verb, minutes(a.Minutes))

@@ -115,7 +115,7 @@ func (p Plan) Line(baseline, now, made int) string {
 func (p Plan) cost() string {
 	var parts []string
 	if p.USD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", p.USD))
+		parts = append(parts, Dollars(p.USD))
 	}
 	if p.Minutes > 0 {
 		parts = append(parts, minutes(p.Minutes))
@@ -150,7 +150,7 @@ func (p Plan) String() string {
 		}
 		text += ", " + plural(x.Audits, "audit")
 		if x.USD > 0 {
-			text += fmt.Sprintf(", $%.2f", x.USD)
+			text += ", " + Dollars(x.USD)
 		}
 		fmt.Fprintf(&b, "  %s: %s\n", x.What, text)
 	}

@@ -54,7 +54,7 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if drawn != nil {
-		return fmt.Errorf("%s is planted, and nothing of it is fetched: expected assay plant NAME --seed N -o DIR", c.Project)
+		return fmt.Errorf("%s is planted, and nothing of it is fetched: expected assay plant NAME --seed N --out DIR", c.Project)
 	}
 	clone, err := c.clone(ctx, p)
 	if err != nil {

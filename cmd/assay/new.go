@@ -260,12 +260,22 @@ func (c *newProjectCmd) Run(ctx context.Context) error {
 		return errors.Join(err, os.RemoveAll(c.made))
 	}
 	if err := c.manifests(ctx, c.Name, true); err != nil {
-		return fmt.Errorf("%w\nthe project is there and has no manifests yet: "+
-			"assay new project %s --again writes them", err, c.Name)
+		return errors.Join(err, os.RemoveAll(c.made), c.unmake())
 	}
 	root := suite.Quoted(c.source.Root)
 	fmt.Printf("\nnext: fill in the key, by hand or with assay import %s FILE --root %s, then\n  assay lint --root %s\n  ASSAY_ROOT=%s go test -run Regression\n", c.Name, root, root, root)
 	return nil
+}
+
+// unmake removes the files of a project that was not completed.
+func (c *newProjectCmd) unmake() (err error) {
+	for _, ending := range []string{".md", ".tree.tsv", ".functions.tsv"} {
+		gone := os.Remove(filepath.Join(c.source.Root, "fixtures/projects", c.Name+ending))
+		if !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	return err
 }
 
 // writePage writes the project's page, with its pin.

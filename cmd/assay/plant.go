@@ -14,7 +14,7 @@ import (
 type plantCmd struct {
 	Name string `arg:"" help:"A folder of fixtures/planted, or planted-all: all of them side by side. NAME@7 is the draw of seed 7."`
 	Seed uint64 `help:"Of the draw." default:"1"`
-	Out  string `short:"o" required:"" help:"Folder to write to, which must be absent or empty; its key and the list of its files are written beside it, as <folder>.key.md and <folder>.key.tree.tsv."`
+	Out  string `required:"" help:"Folder to write to, which must be absent or empty; its key and the list of its files are written beside it, as <folder>.key.md and <folder>.key.tree.tsv."`
 	Root string `default:"." env:"ASSAY_ROOT" help:"Folder with fixtures/."`
 }
 

@@ -141,20 +141,20 @@ func printAccount(t T, r *running) {
 	}
 	t.Logf("planned %d = %s", sum.State.Planned, strings.Join(parts, " + "))
 	if sum.State.Spent > 0 {
-		text := fmt.Sprintf("%s: %s now, in %s", name, dollars(sum.State.Spent), sum.State.Elapsed.Round(100*time.Millisecond))
+		text := fmt.Sprintf("%s: %s now, in %s", name, score.Dollars(sum.State.Spent), sum.State.Elapsed.Round(100*time.Millisecond))
 		if sum.State.Earlier > 0 {
-			text += fmt.Sprintf(", at most %s in all with the run that it continues", dollars(sum.State.Spent+sum.State.Earlier))
+			text += fmt.Sprintf(", at most %s in all with the run that it continues", score.Dollars(sum.State.Spent+sum.State.Earlier))
 		}
 		if !math.IsInf(r.env.cfg.Budget, 1) {
-			text += fmt.Sprintf(", of the budget of %s", dollars(r.env.cfg.Budget))
+			text += fmt.Sprintf(", of the budget of %s", score.Dollars(r.env.cfg.Budget))
 		}
 		if sum.Unsure > 0 {
-			text += fmt.Sprintf(", %s of it the most that requests of unknown cost can have cost", dollars(sum.Unsure))
+			text += fmt.Sprintf(", %s of it the most that requests of unknown cost can have cost", score.Dollars(sum.Unsure))
 		}
 		note("%s", text)
 	}
 	if sum.Over > 0 {
-		note("%s: trials cost %s more than stated: raise Cost in their sections of fixtures/auditors.md, or the prices in models.md", name, dollars(sum.Over))
+		note("%s: trials cost %s more than stated: raise Cost in their sections of fixtures/auditors.md, or the prices in models.md", name, score.Dollars(sum.Over))
 	}
 }
 
@@ -595,12 +595,4 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// dollars shows a sum with two digits, or as many as a small one needs.
-func dollars(usd float64) string {
-	if usd > 0 && usd < 0.095 {
-		return fmt.Sprintf("$%.2g", usd)
-	}
-	return fmt.Sprintf("$%.2f", usd)
 }

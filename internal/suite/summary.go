@@ -294,9 +294,9 @@ func used(u audit.Usage, seconds float64) []string {
 	cells := []string{"-", "-", "-", span(time.Duration(seconds * float64(time.Second)))}
 	switch {
 	case u.Priced:
-		cells[0] = fmt.Sprintf("$%.2f", u.USD)
+		cells[0] = score.Dollars(u.USD)
 	case u.USD > 0:
-		cells[0] = fmt.Sprintf("at least $%.2f", u.USD)
+		cells[0] = "at least " + score.Dollars(u.USD)
 	}
 	if n := u.TokensIn + u.TokensOut; n > 0 {
 		cells[1] = short(n)
