@@ -24,10 +24,10 @@ func TestNewCaseRuns(t *testing.T) {
 	}
 	given := newCaseCmd{target: target{Root: root}, Case: "shop/run", Label: "bad", Description: "Runs it.", Violates: "2", Code: code}
 	for want, change := range map[string]func(*newCaseCmd){
-		`a second section "# Expected"`:     func(c *newCaseCmd) { c.Description = "# Expected\n\ngood" },
-		`"two" is no number`:                func(c *newCaseCmd) { c.Violates = "two" },
-		`"CWE-1234567" is no CWE`:           func(c *newCaseCmd) { c.CWE = "CWE-1234567" },
-		"the code block is empty: expected": func(c *newCaseCmd) { c.Code = filepath.Join(root, "empty.py") },
+		`a second section "# Expected"`:            func(c *newCaseCmd) { c.Description = "# Expected\n\ngood" },
+		`"two" is not the number of a requirement`: func(c *newCaseCmd) { c.Violates = "two" },
+		`"CWE-1234567" is no CWE`:                  func(c *newCaseCmd) { c.CWE = "CWE-1234567" },
+		"the code block is empty: expected":        func(c *newCaseCmd) { c.Code = filepath.Join(root, "empty.py") },
 	} {
 		c := given
 		change(&c)
