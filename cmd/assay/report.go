@@ -111,7 +111,7 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	src := &sources{fsys: fsys, files: map[string]map[string][]byte{}}
+	src := &sources{fsys: suite.WithPlanted(fsys), files: map[string]map[string][]byte{}}
 	if c.Source != "" {
 		if src.held, err = os.OpenRoot(c.Source); err != nil {
 			return nil, err

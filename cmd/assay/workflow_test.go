@@ -489,7 +489,7 @@ func TestWorkflow(t *testing.T) {
 		require.False(t, r.red, r.log)
 		require.Equal(t, 1+2*n, r.asked, "smoke, and both sides of each project: %s", r.log)
 		require.Contains(t, r.comment, "<!-- assay -->\n### Assay: PASS", r.log)
-		require.Equal(t, r.comment, r.summary)
+		require.Contains(t, r.summary, r.comment)
 	})
 	var red event
 	t.Run("a collapse", func(t *testing.T) {

@@ -37,7 +37,7 @@ func PullOf(in *Input, link string) (*Pull, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	for _, m := range moved {
+	for _, m := range append(overall(rows), moved...) {
 		p.add(m)
 	}
 	if in.Results != nil {
@@ -56,6 +56,27 @@ func PullOf(in *Input, link string) (*Pull, error) {
 	}
 	slices.SortStableFunc(p.Moved, worstFirst)
 	return p, nil
+}
+
+// overall returns what is judged over all projects of a run together, once a run.
+func overall(rows []row) (ms []Moved) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		rec := r.Record
+		if rec.Whole == nil || rec.SideOf != "" || seen[rec.Auditor+rec.Run] {
+			continue
+		}
+		seen[rec.Auditor+rec.Run] = true
+		j := score.Judgement{Verdict: audit.Worst(audit.Pass), Reasons: rec.Whole.Reasons}
+		for _, g := range j.Reasons {
+			j.Verdict = audit.Worst(j.Verdict, g.Verdict)
+		}
+		m := Moved{Who: r.Label() + " on all projects together", Verdict: j.Verdict, Says: saysOf(&j, "", nil),
+			Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, worse: 1000}
+		m.quiet(j.Verdict == audit.Pass)
+		ms = append(ms, m)
+	}
+	return ms
 }
 
 // CasesOf gives the cases of the applications by ID.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"assay/audit/score"
 )
 
 // bestAgents is how many recorded agents the summary shows.
@@ -56,7 +58,7 @@ func printRecorded(r *running, variants [][]*measurement) error {
 		x.line = line{suite: "Regression", who: v.name, n: p.Trials, used: make([]string, len(usedHeads)),
 			figures: []string{p.Recall.String(), p.Precision.String()}}
 		if p.USD.Defined {
-			x.line.used[0] = dollars(p.USD.V)
+			x.line.used[0] = score.Dollars(p.USD.V)
 		}
 		if p.Seconds.Defined {
 			x.line.used[3] = span(time.Duration(math.Round(p.Seconds.V)) * time.Second)
