@@ -187,15 +187,7 @@ func (c *initCmd) auditor(p place, files map[string]string) ([][2]string, error)
 	assay, suites, root := p.commands()
 	run := fmt.Sprintf("%s -run 'Smoke|Regression' -auditor %s%s -trials 3 -budget %.2f -timeout 0", suites, s.name, w.flags, max(1, 3*offer.USD))
 	return append(p.first(), [2]string{assay + " doctor " + s.name + root, "runs it for some seconds: what it misses, and what go test would refuse"},
-		[2]string{run, offer.Says()}, [2]string{assay + " baseline" + root + " " + path.Join(suite.Quoted(p.from()), "records/*.json"), "accepts these trials: commit fixtures/ with them"}), nil
-}
-
-// from returns the root as commands name it.
-func (p place) from() string {
-	if p.module != "" {
-		return "."
-	}
-	return p.root
+		[2]string{run, offer.Says()}, [2]string{assay + " baseline " + s.name + root, "accepts these trials: commit fixtures/ with them"}), nil
 }
 
 // triggers returns the rules by which only changes of the auditor are measured.

@@ -204,13 +204,35 @@ func belowRoot(name string) bool {
 	return !path.IsAbs(name) && !strings.HasPrefix(name, "~/") && !strings.HasPrefix(name, "$")
 }
 
-// placed returns the section with the paths of Reads that are from the root made absolute.
+// placed returns the section with the paths of Reads that are from the root made absolute, and
+// with the Pythons of its virtual environments.
 func placed(entry audit.AuditorEntry) audit.AuditorEntry {
-	entry.Reads = slices.Clone(entry.Reads)
+	reads := slices.Clone(entry.Reads)
 	for i, name := range entry.Reads {
 		if belowRoot(name) && entry.Root != "" {
-			entry.Reads[i] = filepath.Join(entry.Root, name)
+			reads[i] = filepath.Join(entry.Root, name)
+			if python := madeBy(reads[i]); python != "" {
+				reads = append(reads, python)
+			}
 		}
 	}
+	entry.Reads = reads
 	return entry
 }
+
+// madeBy returns the folder of the Python that a virtual environment was made by and leads to;
+// "" where that is the system's, or dir is none.
+func madeBy(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "pyvenv.cfg"))
+	m := venvHome.FindSubmatch(text)
+	if err != nil || m == nil {
+		return ""
+	}
+	prefix := filepath.Dir(string(m[1]))
+	if !filepath.IsAbs(prefix) || prefix == "/" || prefix == "/usr" || !box.Exists(prefix) {
+		return ""
+	}
+	return prefix
+}
+
+var venvHome = regexp.MustCompile(`(?m)^home\s*=\s*(\S+)\s*$`)
