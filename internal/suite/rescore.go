@@ -74,6 +74,8 @@ type reread struct {
 	old  *record.Record
 	m    *measurement
 	kept []record.Transcript
+
+	ahead []string // fixes that it reported before they were made
 }
 
 // Run writes a new record beside each whose trials or verdict differ, and prints the
@@ -211,7 +213,8 @@ func (e *env) regressionAgain(x *reread) error {
 	if m.record, err = side(m.record, ""); err != nil {
 		return err
 	}
-	m.record.Notes = append(m.record.Notes, aheadOf(m, x.old.Date)...)
+	x.ahead = aheadOf(m, x.old.Date)
+	m.record.Notes = append(m.record.Notes, x.ahead...)
 	if x.old.Beside != nil {
 		entry, err := e.entry(x.old.Beside.Auditor)
 		if err != nil {
@@ -318,6 +321,9 @@ func (x *reread) print(w io.Writer) error {
 			if was, is := &x.old.Trials[i], &now.Trials[i]; jsonOf(was) != jsonOf(is) {
 				fmt.Fprintf(w, "  trial %d: %s; was: %s\n", i+1, trialLine(is), trialLine(was))
 			}
+		}
+		for _, note := range x.ahead {
+			fmt.Fprintf(w, "  %s\n", note)
 		}
 	}
 	if v := now.Judgement.Verdict; v == audit.Fail || v == audit.Invalid {
