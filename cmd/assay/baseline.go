@@ -20,7 +20,7 @@ type baselineCmd struct {
 	Bench   string   `help:"A reviewer of results.db whose newest finished run becomes its baseline." placeholder:"REVIEWER"`
 	Prompt  string   `help:"With --bench: the prompt." default:"evaluation-prompt"`
 	DB      string   `help:"With --bench: the results; default: results.db below the root." env:"ASSAY_DB"`
-	Records []string `arg:"" optional:"" help:"Auditors, whose newest run joins their baselines, or records of records/ (.txt or .json)." placeholder:"AUDITOR|RECORD"`
+	Records []string `arg:"" optional:"" help:"Auditors, whose newest run joins their baselines, or records (.txt or .json)."`
 }
 
 func (c *baselineCmd) Run(ctx context.Context) error {
@@ -76,7 +76,8 @@ func (c *baselineCmd) named(name string) ([]*record.Record, error) {
 	if len(newest) > 0 {
 		return newest, nil
 	}
-	return nil, cmp.Or(err, fmt.Errorf("%s: no record of a run of this auditor below %s: expected an auditor that ran, or a record's file", name, under(c.Root, "records")))
+	return nil, cmp.Or(err, fmt.Errorf("%s: no record of a run of this auditor below %s: "+
+		"expected an auditor that ran, or a record's file", name, under(c.Root, "records")))
 }
 
 func (c *baselineCmd) bench(ctx context.Context) error {

@@ -270,3 +270,24 @@ func TestBesideAndTheStoredBaseline(t *testing.T) {
 		})
 	}
 }
+
+// TestTheMethodologysGate: with the row Gate of goals.md the methodology's own words decide at
+// the first trial, whatever chance does: 5 points less is WARN, 10 points less FAIL.
+func TestTheMethodologysGate(t *testing.T) {
+	f := newFollower(t, 1, 1)
+	const rows = "\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n| Gate | methodology |\n"
+	f.h.write("fixtures/goals.md", "# Goals"+rows+"\n# Goals: agent"+rows)
+	f.byLoss = map[string]int{"0": 13, "5": 12, "10": 11}
+	out, status := f.asAgent(0, f.suites+" -test.run Regression -auditor agent")
+	require.Zero(t, status, out)
+	out, status = f.run(f.assay + " baseline agent")
+	require.Zero(t, status, out)
+	for lost, want := range map[int]string{0: "PASS", 5: "WARN", 10: "FAIL"} {
+		out, status = f.asAgent(lost, f.suites+" -test.run Regression -auditor agent")
+		require.Equal(t, want, judgedRow.FindStringSubmatch(out)[1], out)
+		require.Equal(t, want == "FAIL", status == 1, out)
+		if want != "PASS" {
+			require.Contains(t, strings.Join(strings.Fields(out), " "), "by the methodology's own words: ")
+		}
+	}
+}

@@ -38,7 +38,8 @@ func (e *env) plan(auditor string, cost float64, concurrency int) (score.Plan, e
 	if err != nil {
 		return score.Plan{}, err
 	}
-	earlier, _ := record.ReadAll(filepath.Join(e.root.Dir, "records")) // what is no record states no cost
+	// What is no record states no cost.
+	earlier, _ := record.ReadAll(filepath.Join(e.root.Dir, "records"))
 	var all []score.PlannedProject
 	for i := range targets {
 		p := targets[i].project
@@ -66,7 +67,8 @@ func (e *env) plan(auditor string, cost float64, concurrency int) (score.Plan, e
 // newestOf returns the newest record of an auditor on a project with this key; nil for none.
 func newestOf(earlier []*record.Record, auditor, project, key string) (newest *record.Record) {
 	for _, rec := range earlier { // the oldest first
-		if rec.Auditor == auditor && rec.Project == project && rec.Key == key && rec.Again == "" && len(rec.Counting()) > 0 {
+		if rec.Auditor == auditor && rec.Project == project && rec.Key == key && rec.Again == "" &&
+			len(rec.Counting()) > 0 {
 			newest = rec
 		}
 	}
@@ -87,7 +89,8 @@ func (r *running) printPlan() {
 		baseline, now, made := math.MaxInt, math.MaxInt, math.MaxInt
 		beside, besideUSD := 0, 0.0
 		for _, m := range ms {
-			p := score.PlannedProject{Name: m.target.project.Name, Entries: len(m.target.project.Known)}
+			known := m.target.project.Known
+			p := score.PlannedProject{Name: m.target.project.Name, Entries: len(known)}
 			base := m.baseline
 			if base == nil {
 				base = newestOf(r.records(), m.variant.name, p.Name, m.record.Key)

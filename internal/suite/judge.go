@@ -2,6 +2,7 @@ package suite
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +36,8 @@ type judged struct {
 // collapsed returns the measurements of ms whose collapse a second trial should confirm.
 func (j *judged) collapsed(ms []*measurement) (all []*measurement) {
 	for _, m := range ms {
-		if j.whole != nil && slices.Contains(j.whole.Confirm, m.target.project.Name) && !m.inProcess() && m.beside == nil {
+		asked := !m.inProcess() && m.beside == nil
+		if j.whole != nil && asked && slices.Contains(j.whole.Confirm, m.target.project.Name) {
 			all = append(all, m)
 		}
 	}
@@ -62,12 +64,15 @@ func judgeRegression(e *env, ms []*measurement) (_ judged, err error) {
 		j.pooled, err = pool(ms)
 		return j, err
 	}
-	rules := score.Rules{Deterministic: deterministic(ms[0].variant), Strict: e.cfg.Strict, Concurrency: e.cfg.Concurrency}
+	rules := score.Rules{Deterministic: deterministic(ms[0].variant), Strict: e.cfg.Strict,
+		Concurrency: e.cfg.Concurrency}
 	var subjects []score.Subject
 	for _, m := range ms {
-		s := score.Subject{Name: m.target.project.Name, Goals: m.goals, Now: record.ScoreTrials(m.record.Trials)}
+		s := score.Subject{Name: m.target.project.Name, Goals: m.goals,
+			Now: record.ScoreTrials(m.record.Trials)}
 		if m.baseline != nil {
-			s.Baseline, s.Changed = record.ScoreTrials(m.baseline.Trials), m.record.Changed(m.baseline)
+			s.Baseline = record.ScoreTrials(m.baseline.Trials)
+			s.Changed = m.record.Changed(m.baseline)
 		}
 		if m.beside != nil {
 			s.Beside = record.ScoreTrials(m.beside.record.Trials)
@@ -81,9 +86,11 @@ func judgeRegression(e *env, ms []*measurement) (_ judged, err error) {
 	}
 	for _, rec := range others {
 		s := score.Subject{Name: rec.Project, Goals: rec.Goals, Now: record.ScoreTrials(rec.Trials)}
-		if base, err := record.Baseline(e.root.fixtures(), baselinesDir, rec.Auditor, rec.Project); err != nil {
+		base, err := record.Baseline(e.root.fixtures(), baselinesDir, rec.Auditor, rec.Project)
+		if err != nil {
 			return judged{}, err
-		} else if base != nil && base.Key == rec.Key && base.Score == rec.Score {
+		}
+		if base != nil && base.Key == rec.Key && base.Score == rec.Score {
 			s.Baseline, s.Changed = record.ScoreTrials(base.Trials), rec.Changed(base)
 		}
 		if rec.Beside != nil {
@@ -95,7 +102,8 @@ func judgeRegression(e *env, ms []*measurement) (_ judged, err error) {
 	if err != nil {
 		return judged{}, err
 	}
-	j := judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole, others: others, notes: fixNotes(ms)}
+	j := judged{verdict: whole.Verdict, projects: whole.Projects, whole: &whole, others: others,
+		notes: fixNotes(ms)}
 	j.pooled, err = pool(ms, others...)
 	return j, err
 }
@@ -123,8 +131,11 @@ func (e *env) otherProjects(ms []*measurement) ([]*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(record.OfRun(all, ms[0].variant.name, run), func(rec *record.Record) bool {
-		return rec.Score != score.Version || slices.ContainsFunc(ms, func(m *measurement) bool { return m.record.Project == rec.Project })
+	others := record.OfRun(all, ms[0].variant.name, run)
+	return slices.DeleteFunc(others, func(rec *record.Record) bool {
+		return rec.Score != score.Version || slices.ContainsFunc(ms, func(m *measurement) bool {
+			return m.record.Project == rec.Project
+		})
 	}), nil
 }
 
@@ -170,7 +181,8 @@ func confinementNotes(ms []*measurement) []string {
 
 // warn adds a reason that lowers a PASS to WARN.
 func warn(j *score.Judgement, why string) {
-	j.Reasons = append(j.Reasons, score.Reason{Code: score.CodeUnconfined, Verdict: audit.Warn, Text: why})
+	g := score.Reason{Code: score.CodeUnconfined, Verdict: audit.Warn, Text: why}
+	j.Reasons = append(j.Reasons, g)
 	j.Verdict = audit.Worst(j.Verdict, audit.Warn)
 }
 
@@ -182,10 +194,12 @@ func judgeReplays(ms []*measurement) judged {
 		one := score.Judgement{Verdict: score.AsRecorded}
 		if m.baseline != nil {
 			var err error
-			one, err = score.JudgeReplay(record.ScoreTrials(m.record.Trials), record.ScoreTrials(m.baseline.Trials))
+			now, was := record.ScoreTrials(m.record.Trials), record.ScoreTrials(m.baseline.Trials)
+			one, err = score.JudgeReplay(now, was)
 			if err != nil {
-				one = score.Judgement{Verdict: audit.Invalid, Reasons: []score.Reason{{Code: score.CodeInvalid,
-					Verdict: audit.Invalid, Text: "the recording cannot be compared with its baseline: " + err.Error()}}}
+				text := "the recording cannot be compared with its baseline: " + err.Error()
+				one.Verdict = audit.Invalid
+				one.Reasons = []score.Reason{{Code: score.CodeInvalid, Verdict: audit.Invalid, Text: text}}
 			}
 		}
 		j.projects = append(j.projects, one)
@@ -217,7 +231,8 @@ func judgeBench(e *env, ms []*measurement) (j judged, err error) {
 		if why := v.unconfined(); why != "" {
 			j.notes = append(j.notes, why)
 		}
-		j.notes = append(j.notes, "a part of the cases was asked: reported, and not compared with goals or baseline")
+		j.notes = append(j.notes,
+			"a part of the cases was asked: reported, and not compared with goals or baseline")
 		return j, nil
 	}
 	goals, err := e.goals()
@@ -258,7 +273,8 @@ func casesOf(e *env, v *variant) (int, error) {
 func answersOf(ms []*measurement) (as []score.Answer) {
 	for _, m := range ms {
 		for i, x := range m.trials {
-			a := score.Answer{Case: m.target.subject, Trial: i, Outcome: x.result.Outcome, Violates: x.result.Evaluation.Violates}
+			a := score.Answer{Case: m.target.subject, Trial: i, Outcome: x.result.Outcome,
+				Violates: x.result.Evaluation.Violates}
 			if a.Outcome != audit.OutcomeSkipped {
 				usage, took := x.usage()
 				used := score.Used(1, usage, took.Seconds())
@@ -283,7 +299,8 @@ func evaluations(ms []*measurement) (evs []*store.Evaluation) {
 // benchSides returns the answers now and those that they are compared with: of the
 // variant beside, else of the baseline. Cases that have changed since are left out, and
 // noted.
-func (e *env) benchSides(ms []*measurement) (now, baseline []score.Answer, notes []string, err error) {
+func (e *env) benchSides(ms []*measurement) (now, baseline []score.Answer, notes []string,
+	err error) {
 	now = answersOf(ms)
 	if ms[0].beside != nil {
 		var others []*measurement
@@ -303,7 +320,8 @@ func (e *env) benchSides(ms []*measurement) (now, baseline []score.Answer, notes
 	}
 	var asked []record.Asked
 	for _, ev := range evaluations(ms) {
-		asked = record.AppendAsked(asked, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
+		asked = record.AppendAsked(asked, record.Asked{PromptHash: ev.PromptHash,
+			SettingsHash: ev.SettingsHash, Model: ev.Served})
 	}
 	baseline, notes = base.Compare(asked, cases, run.CaseHash)
 	return now, baseline, notes, nil
@@ -313,7 +331,8 @@ func (e *env) benchSides(ms []*measurement) (now, baseline []score.Answer, notes
 // every trial has one.
 func unanswered(ms []*measurement) string {
 	var all []string
-	for _, o := range []audit.Outcome{audit.OutcomeErrored, audit.OutcomeMalformed, audit.OutcomeRefused} {
+	without := []audit.Outcome{audit.OutcomeErrored, audit.OutcomeMalformed, audit.OutcomeRefused}
+	for _, o := range without {
 		n, cause := 0, ""
 		for _, ev := range evaluations(ms) {
 			if ev.Outcome == o {
@@ -323,7 +342,8 @@ func unanswered(ms []*measurement) string {
 			}
 		}
 		if n > 0 {
-			all = append(all, plural(n, "trial")+" "+string(o)+", the first: "+audit.OneLine(cause, 400))
+			all = append(all, fmt.Sprintf("%s %s, the first: %s", plural(n, "trial"), o,
+				audit.OneLine(cause, 400)))
 		}
 	}
 	return strings.Join(all, "; ")

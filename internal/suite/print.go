@@ -408,7 +408,7 @@ func (r *running) adviseAudits(ms []*measurement, j *judged) string {
 	if a.Baseline > 0 && !a.Beside {
 		old := maps.Clone(with)
 		old["trials"], old["add"], old["beside"], old["change"] = fmt.Sprint(a.Baseline), "", "", ""
-		to := "for the baseline"
+		to := "first, for the baseline"
 		if base := ms[0].baseline; base != nil {
 			if changed := ms[0].record.Changed(base); len(changed) > 0 {
 				to += ", with " + some(changed) + " as before"
