@@ -105,7 +105,7 @@ func TestTheWholeWay(t *testing.T) {
 	change := suite("-auditor", "grep", "-view", "change", "-filter", "shop")
 	require.Contains(t, change, "told apart 1 of 1 (100 %, ")
 	require.NotContains(t, change, "shop.F02")
-	require.Contains(t, change, "grep shop.F10.mended 100.0 %")
+	require.Contains(t, change, "grep shop.F10.mended 1 100.0 %")
 	require.Contains(t, change, "in added lines 0")
 
 	// A drop through the gate: the agent knows nine entries, then none.

@@ -141,7 +141,7 @@ func (f *follower) asAgent(lost int, command string) (out string, status int) {
 var (
 	judgedRow   = regexp.MustCompile(`(?m)^(PASS|WARN|FAIL|INVALID) +agent +(\d+ projects|p00) `)
 	toDecide    = regexp.MustCompile(`(?m)^ +next: (.*-add.*)$`)
-	forBaseline = regexp.MustCompile(`(?m)^for the baseline(, with agent/rules.txt as before)?: (.*)$`)
+	forBaseline = regexp.MustCompile(`(?m)^first, for the baseline(, with agent/rules.txt as before)?: (.*)$`)
 )
 
 // follow makes a baseline of so many trials, changes the agent and does what the screen says
@@ -166,7 +166,7 @@ func (f *follower) follow(baseline, lost int) (verdict string, followed int, out
 			return verdict, followed, out
 		}
 		if len(decide) == 0 {
-			require.Contains(t, strings.Join(strings.Fields(out), " "), "No further trial", "a WARN says what decides it, or that nothing does")
+			require.Contains(t, strings.ToLower(strings.Join(strings.Fields(out), " ")), "no further trial", "a WARN says what decides it, or that nothing does")
 			return verdict, followed, out
 		}
 		require.Less(t, followed, 5, "the advice does not end: %s", out)
