@@ -40,7 +40,7 @@ type ranked struct {
 	Change           string // since the baseline, or the reason of the verdict
 	E                score.Estimate
 	Mark             *mark
-	N                string
+	N                cell
 	Used             score.Consumed // by its trials
 	Partial          bool           // a run of a part of the cases: never compared
 
@@ -253,7 +253,7 @@ func (a *audited) row() *ranked {
 	if len(a.rows) > 1 {
 		x.Page = "auditors.html#vulnerabilities"
 	}
-	x.N = fmt.Sprintf("%s of %s", amount(a.trials, "audit"), amount(len(a.rows), "project"))
+	x.N = cell{Text: amount(a.trials, "audit"), Beside: amount(len(a.rows), "project")}
 	switch a.rows[0].kind() {
 	case 2:
 		x.Recorded, x.Note = true, "control: reads no code"
@@ -309,6 +309,9 @@ func (a *audited) verdict() (audit.Verdict, string) {
 		}
 		if g.Metric == score.MetricRecall && g.Compares() {
 			return v, g.Text
+		}
+		if moved == noBaseline && strings.Contains(g.Text, noBaseline) {
+			return v, noBaseline
 		}
 		return v, moved + "; " + g.Text
 	}
@@ -497,7 +500,7 @@ func rankReviewers(ls []variantLine) *ranking {
 	for i := range ls {
 		l := &ls[i]
 		cases, families = max(cases, l.Bench.Cases), max(families, l.Bench.Families)
-		k.Rows = append(k.Rows, &ranked{Name: l.Short, Page: "reviewers.html#" + l.Anchor(), E: l.Rank, N: fmt.Sprintf("%d answers to %s", l.Answers, amount(l.Bench.Cases, "case")),
+		k.Rows = append(k.Rows, &ranked{Name: l.Short, Page: "reviewers.html#" + l.Anchor(), E: l.Rank, N: cell{Text: amount(l.Answers, "answer"), Beside: amount(l.Bench.Cases, "case")},
 			Used: l.Bench.Consumed, Partial: l.Partial, variant: l})
 		if x := k.Rows[i]; l.Partial {
 			x.Note = "a part of the cases"
