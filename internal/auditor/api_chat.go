@@ -181,7 +181,7 @@ func readMessage(e gjson.Result) (m message, err error) {
 	return m, err
 }
 
-// contentOf gives a message's text. Some servers give it in parts (Mistral's models
+// contentOf returns a message's text. Some servers give it in parts (Mistral's models
 // that reason do); of these the parts of type text count.
 func contentOf(e gjson.Result) string {
 	text := e.Str

@@ -120,7 +120,7 @@ func stated(s audit.ModelSettings) string {
 
 var userInfo = regexp.MustCompile(`^(?i)([a-z]+:(?://)?)?.*@`)
 
-// withoutPassword gives what should be an address for a message: it may be none that
+// withoutPassword returns an address without its password, for a message: it may be none that
 // can be parsed.
 func withoutPassword(address string) string { return userInfo.ReplaceAllString(address, "${1}xxxxx@") }
 

@@ -216,7 +216,7 @@ func (p *program) version(ctx context.Context, b *box.Box) string {
 	return cmp.Or(version, "unknown")
 }
 
-// askVersion gives the first line that the program prints when asked for its version; ""
+// askVersion returns the first line that the program prints when asked for its version; ""
 // where it prints none.
 func (p *program) askVersion(ctx context.Context, b *box.Box, timeout time.Duration) (string, error) {
 	e, err := p.aside(ctx, b, p.entry.Version, timeout)

@@ -48,7 +48,7 @@ type modelAuditor struct {
 	pause  func(context.Context, time.Duration) error // before another try
 }
 
-// newModel gives the auditor for a model. The entry gives name, timeout and limits;
+// newModel returns the auditor for a model. The entry states name, timeout and limits;
 // what it does not say is the usual limit.
 func newModel(entry audit.AuditorEntry, c ChatConfig, prompt string, budget float64) (*modelAuditor, error) {
 	l := &entry.Limits
@@ -78,7 +78,7 @@ func (m *modelAuditor) Settings() string {
 		l.Turns, l.Tokens, l.USD, l.Context, m.PromptHash())
 }
 
-// PromptHash gives the hash of what the model is told, as [PromptHash] does for
+// PromptHash returns the hash of what the model is told, as [PromptHash] does for
 // agents: a sha256, in hex, over the prompt, the report format and the tools.
 func (m *modelAuditor) PromptHash() string {
 	h := sha256.New()
@@ -91,7 +91,7 @@ func (m *modelAuditor) PromptHash() string {
 // Provider is whose limits the model shares.
 func (m *modelAuditor) Provider() string { return m.chat.Provider }
 
-// Cost gives what an audit costs at most, in USD, and as nothing better is known is
+// Cost returns what an audit costs at most, in USD, and as nothing better is known is
 // expected to; known is false where the model has no price, and nothing but its other
 // limits holds it.
 func (m *modelAuditor) Cost() (expected, most float64, known bool) {

@@ -96,7 +96,7 @@ func (v sourceView) call(ctx context.Context, name, args string) string {
 	return out
 }
 
-// inside gives a path as a name below the root.
+// inside returns a path as a name below the root.
 func inside(p string) (string, error) {
 	name := path.Clean(strings.ReplaceAll(p, `\`, "/"))
 	if !fs.ValidPath(name) {

@@ -20,7 +20,7 @@ const (
 	answerTokens = 400
 )
 
-// Cost gives what one request is expected to cost, and costs at most, in USD.
+// Cost returns what one request is expected to cost, and costs at most, in USD.
 func (c *client) Cost(task audit.ReviewTask) (expected, most float64, known bool) {
 	m := c.config.Model
 	if !m.Priced {
@@ -32,7 +32,7 @@ func (c *client) Cost(task audit.ReviewTask) (expected, most float64, known bool
 	return expected, most, true
 }
 
-// price gives USD for tokens at a model's price per million.
+// price returns USD for tokens at a model's price per million.
 func price(m audit.Model, in, out float64) float64 { return (in*m.In + out*m.Out) / 1e6 }
 
 // usage reads tokens and cost of a response: the provider's own figure where it

@@ -32,7 +32,7 @@ func Prompt(t audit.ReviewTask) string {
 	return b.String()
 }
 
-// RequestHash gives the SHA-256 of the text that a task is asked with.
+// RequestHash returns the SHA-256 of a task's request text.
 func RequestHash(t audit.ReviewTask) string { return sha256Of([]byte(Prompt(t))) }
 
 func writeCode(b *strings.Builder, language, code string) {
@@ -40,7 +40,7 @@ func writeCode(b *strings.Builder, language, code string) {
 	b.WriteString(f + language + "\n" + strings.TrimRight(code, "\n") + "\n" + f + "\n")
 }
 
-// fence gives backticks enough to hold the code: one more than its longest run,
+// fence returns enough backticks to fence the code: one more than its longest run,
 // at least three.
 func fence(code string) string {
 	longest, run := 2, 0

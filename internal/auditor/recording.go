@@ -156,7 +156,7 @@ type replay struct {
 	rules map[string][]audit.CWE
 }
 
-// Replay gives the auditor that replays a recording; rules is the rule map of
+// Replay returns the auditor that replays a recording; rules is the rule map of
 // its section in auditors.md, for tools that report no CWEs.
 func Replay(rec *Recording, fsys fs.FS, rules map[string][]audit.CWE) audit.Auditor {
 	return &replay{rec, fsys, rules}

@@ -131,7 +131,7 @@ func maskPieces(s, k string) string {
 	return out.String() + s[done:]
 }
 
-// chain gives a piece and those before it, the first first.
+// chain returns a piece and those before it, in order.
 func chain(p *piece) (ps []*piece) {
 	for ; p != nil; p = p.before {
 		ps = append(ps, p)
@@ -140,7 +140,7 @@ func chain(p *piece) (ps []*piece) {
 	return ps
 }
 
-// shared gives how many bytes two texts begin with in common.
+// shared returns the length of the common prefix of two texts.
 func shared(s, t string) int {
 	n := 0
 	for n < min(len(s), len(t)) && s[n] == t[n] {
@@ -173,7 +173,7 @@ func maskParts(s, k string) string {
 	return s
 }
 
-// written gives the ways in which a secret can stand in a text, longer ones first
+// written returns the ways in which a secret can stand in a text, longer ones first
 // where one holds another.
 func written(k string) []string {
 	quoted := strconv.Quote(k)

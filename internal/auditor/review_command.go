@@ -27,7 +27,7 @@ type commandReviewer struct {
 	content  homeContent // of the home of each review; complete after confine
 }
 
-// CommandReviewer gives the reviewer that runs a section of auditors.md. The
+// CommandReviewer returns the reviewer that runs a section of auditors.md. The
 // prompt is its standard input and stands in the file $ASSAY_PROMPT as well; its
 // answer is what it writes to standard output, read as a model's would be, or its
 // output file in $ASSAY_OUT. An agent that wraps its answer in JSON of its own is

@@ -107,7 +107,7 @@ func (d Directory) Auditor(name string) (audit.Auditor, error) {
 	return newModel(entry, c, text, d.Budget)
 }
 
-// WithPrompt gives the name under which a model audits with a prompt; of an auditor
+// WithPrompt returns the name under which a model audits with a prompt; of an auditor
 // that is no model, whose section says what it is told, the name as it is.
 func (d Directory) WithPrompt(name, prompt string) string {
 	if entry, listed := d.entry(name); listed && entry.Kind != "model" || prompt == AuditPrompt {
@@ -148,7 +148,7 @@ func (d Directory) Has(name string) bool {
 		slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name })
 }
 
-// Variables gives the variables of the environment that decide who answers to a
+// Variables returns the variables of the environment that decide who answers to a
 // reviewer's name, keys among them, whether they are set or not.
 func (d Directory) Variables(name string) []string {
 	name = strings.TrimSpace(name)

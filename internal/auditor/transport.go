@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// newTransport gives a transport that keeps a connection for each request in
+// newTransport returns a transport that keeps a connection for each request in
 // flight (Go's default keeps two for a host and opens the rest anew) and does not wait
 // for a host that is silent.
 func newTransport() http.RoundTripper {

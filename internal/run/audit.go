@@ -64,7 +64,7 @@ type DescribedAuditor interface {
 	Settings() string
 	// Provider is whose limits, key and quota it shares.
 	Provider() string
-	// Cost gives what one run is expected to cost, and costs at most, in USD. known is
+	// Cost returns what one run is expected to cost, and costs at most, in USD. known is
 	// false for a model without a price.
 	Cost() (expected, most float64, known bool)
 }

@@ -177,7 +177,7 @@ func (e *Estimate) Lines() (lines []string) {
 	return lines
 }
 
-// String gives one line for people.
+// String returns the estimate as one line of text.
 func (e Estimate) String() string {
 	s := fmt.Sprintf("%d trials planned", e.Planned)
 	if e.Reused > 0 {

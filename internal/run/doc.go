@@ -1,7 +1,7 @@
-// Package run carries out many trials: it plans them, leaves out what the store
-// answers already, estimates what they cost, sends them in a seeded order at the
-// pace that each provider takes, tries again what may succeed later, holds a
-// budget, stores every outcome, and stops in good order.
+// Package run carries out many trials. It plans them, leaves out those that the store answers
+// already, estimates what they cost, sends them in a seeded order at the rate that each provider
+// accepts, retries what may succeed later, holds a budget, stores every outcome, and stops in
+// good order.
 //
 //	plan, err := run.Prepare(ctx, config, items) // reads the store, sends nothing
 //	plan.Estimate                                // what it would cost

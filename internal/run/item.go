@@ -101,7 +101,7 @@ type Sequel struct {
 	Provider bool
 }
 
-// Follow gives what follows the tries-th try of an item.
+// Follow returns what to do after try t, the tries-th of an item.
 func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 	last := t.last()
 	switch {
@@ -127,7 +127,7 @@ func (t *Try) throttled() bool {
 	})
 }
 
-// Skipped gives the result of an item that was never tried, and why it was not.
+// Skipped returns the result of an item that was never tried, and why it was not.
 func Skipped(it *Item, why string) Result {
 	return Result{Key: it.Key, Outcome: audit.OutcomeSkipped, Why: why,
 		Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}}

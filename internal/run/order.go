@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// order gives the numbers of items in the order in which they are sent: families
+// order returns the numbers of items in the order in which they are sent: families
 // shuffled, items shuffled within each, then one of each family in turn. So a
 // run that stops early has seen something of everything, and kindred cases do
 // not stand side by side. Equal seeds and items give equal orders, however the items

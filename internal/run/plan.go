@@ -107,7 +107,7 @@ type Items struct {
 	Prior func(ctx context.Context, runs []string) (map[int]Result, error)
 }
 
-// Listed gives items that are there already.
+// Listed returns a slice of items as Items.
 func Listed(items []Item) Items {
 	return Items{Count: len(items), At: func(i int) Item { return items[i] }}
 }

@@ -53,17 +53,17 @@ func (s *State) Add(l audit.Label, o audit.Outcome) {
 	s.Done++
 }
 
-// Count gives how many items with this expected label ("" for items without a
+// Count returns how many items with this expected label ("" for items without a
 // key) have this outcome so far. It may be called only while the event is being
 // told, or after the run.
 func (s *State) Count(l audit.Label, o audit.Outcome) int { return s.tally[tallyKey{l, o}] }
 
-// Outcome gives how many items have this outcome so far.
+// Outcome returns how many items have this outcome so far.
 func (s *State) Outcome(o audit.Outcome) int {
 	return s.Count(audit.Good, o) + s.Count(audit.Bad, o) + s.Count("", o)
 }
 
-// Rate gives items answered per second since the run began, reused ones aside.
+// Rate returns the number of items answered per second since the run began, reused ones aside.
 func (s *State) Rate() float64 {
 	if s.Elapsed <= 0 {
 		return 0

@@ -39,7 +39,7 @@ func (j *job) result() Result {
 	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
 }
 
-// peek gives the job that is due: one that waited for another try before one
+// peek returns the job that is due: one that waited for another try before one
 // that was never begun; nil when there is none.
 func (l *queue) peek(now time.Time) *job {
 	if len(l.delayed) > 0 && now.Before(l.delayed[0].at) {
@@ -56,7 +56,7 @@ func (l *queue) first() *job {
 	return l.fresh()
 }
 
-// fresh gives the first that was never begun. It is made when its turn has come.
+// fresh returns the first job that was never begun, nil if there is none. It makes its item.
 func (l *queue) fresh() *job {
 	if l.next == nil && len(l.queue) > 0 {
 		it := l.items.At(int(l.queue[0]))
@@ -84,7 +84,7 @@ func (l *queue) delay(j *job, until time.Time) {
 
 const lastCeiling = time.Minute // where that of the waits stops doubling
 
-// delay gives how long an item waits after try t, the tries-th. One that the provider
+// delay returns how long an item waits after try t, the tries-th. One that the provider
 // refused as one too many is due at once when that happens the first time, since the
 // rate limiter holds it back, and when the provider says else when it says so. Others wait a
 // share of chance of a ceiling that doubles, and at least what the provider asks.
@@ -102,7 +102,7 @@ func (c *Config) delay(t *Try, tries int) time.Duration {
 	return d
 }
 
-// jitter gives the nth wait: uniform between 0 and a ceiling that doubles from first
+// jitter returns the nth wait: uniform between 0 and a ceiling that doubles from first
 // to last. Full jitter spreads a crowd of clients best (M. Brooker, "Exponential
 // Backoff And Jitter", AWS Architecture Blog, 2015).
 func jitter(first, last time.Duration, n int) time.Duration {

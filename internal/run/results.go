@@ -22,7 +22,7 @@ type slot struct {
 	result Result
 }
 
-// Results gives a place for the results of the plan's items.
+// Results returns an empty Results for the plan's items.
 func (p *Plan) Results() *Results {
 	r := &Results{planned: p.planned, done: make(chan struct{})}
 	if !p.config.Discard {
@@ -31,7 +31,7 @@ func (p *Plan) Results() *Results {
 	return r
 }
 
-// Wait gives the result of the item with this key as soon as it is there. It
+// Wait returns the result of the item with this key as soon as it is there. It
 // ends with an error when ctx ends first, when the plan has no such item, when the run
 // ends without it, and when results are discarded.
 func (r *Results) Wait(ctx context.Context, key string) (Result, error) {
@@ -77,7 +77,7 @@ func (r *Results) Deliver(res Result) (first bool) {
 	return true
 }
 
-// slot gives the slot of a key, for whoever holds mu.
+// slot returns the slot of a key. The caller holds mu.
 func (r *Results) slot(key string) *slot {
 	s := r.slots[key]
 	if s == nil {

@@ -41,7 +41,7 @@ type Described interface {
 	// Provider is whose limits, key and quota the reviewer shares; "" for this
 	// machine.
 	Provider() string
-	// Cost gives what one request for the task is expected to cost, and costs at
+	// Cost returns what one request for the task is expected to cost, and costs at
 	// most, in USD. known is false for a model without a price.
 	Cost(task audit.ReviewTask) (expected, most float64, known bool)
 }
@@ -51,7 +51,7 @@ func (t *Trial) Task() audit.ReviewTask {
 	return audit.ReviewTask{Spec: t.Spec.Prompt, Prompt: t.Prompt, Language: t.Case.Language, Code: t.Case.Code}
 }
 
-// hash gives the SHA-256 of the parts, each after its length: no two lists run together.
+// hash returns the SHA-256 of the parts. Each follows its length, so that no two lists are equal.
 func hash(parts ...string) string {
 	all := make([]byte, 0, 1024)
 	for _, p := range parts {
@@ -97,7 +97,7 @@ func (t *Trial) key(subject string) string {
 
 const noVerdict = "it holds no verdict that can be read"
 
-// Item gives the work of the trial.
+// Item returns the trial as an item of a plan.
 func (t *Trial) Item() Item {
 	s := t.subject()
 	it := Item{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Line: t.Reviewer.Name() + "@" + t.PromptName, Family: s.family, Expected: s.label,

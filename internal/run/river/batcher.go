@@ -284,7 +284,7 @@ func (d *batcher) decide(s *shared, held map[*run.Lease]bool, asks []*ask, began
 	return len(asks), poll
 }
 
-// decideOn gives the permit of an item, or for how long it has to wait.
+// decideOn returns the permit of an item, or how long it has to wait.
 func (d *batcher) decideOn(s *shared, it *run.Item, began time.Time) (p permit, wait time.Duration) {
 	if why := s.stopped(it); why != "" {
 		return permit{never: why}, 0

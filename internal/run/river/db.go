@@ -98,7 +98,7 @@ func (db *DB) migrate(ctx context.Context) (err error) {
 	return store.Migrate(ctx, db.pool, migrations, "migrations", "spread_version")
 }
 
-// unfinished gives the run that workers are at with the very same plan, "" for none.
+// unfinished returns the ID of the run with the same plan that workers are at, "" for none.
 func (db *DB) unfinished(ctx context.Context, identity string) (id string, err error) {
 	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", identity).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {

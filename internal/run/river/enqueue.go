@@ -32,7 +32,7 @@ type Task struct {
 // Kind is River's name for it.
 func (Task) Kind() string { return "trial" }
 
-// TaskOf gives the task of a trial; Enqueue fills in the run.
+// TaskOf returns the task of a trial; Enqueue fills in the run.
 func TaskOf(t *run.Trial) Task {
 	return Task{Key: t.Key(), Case: t.Case.ID(), Reviewer: t.Reviewer.Name(), Prompt: t.PromptName, Trial: t.Index}
 }
@@ -183,7 +183,7 @@ const maxAttempts = 1000
 
 var unfit = regexp.MustCompile(`[^a-z0-9]+`)
 
-// queueOf gives a provider's queue. Each has its own: one that asks for patience
+// queueOf returns a provider's queue. Each has its own: one that asks for patience
 // keeps no other waiting.
 func queueOf(provider string) string {
 	if provider == "" {

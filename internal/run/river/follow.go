@@ -184,7 +184,7 @@ func (r *Run) said(ctx context.Context) error {
 	return nil
 }
 
-// stops gives the reasons why trials of a run were skipped, in the order in which
+// stops returns the reasons why trials of a run were skipped, in the order in which
 // they came up.
 func (db *DB) stops(ctx context.Context, id string) ([]string, error) {
 	return column[string](ctx, db, `SELECT why FROM (SELECT why, at FROM spread_stops WHERE run_id = $1

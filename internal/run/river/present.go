@@ -19,12 +19,12 @@ const (
 	leftBeats   = 3  // where none is even enrolled
 )
 
-// interval gives how often each of so many workers shows itself.
+// interval returns how often each of so many workers shows itself.
 func interval(workers int) time.Duration {
 	return beat + time.Duration(workers)*beat/beatsPer
 }
 
-// Workers gives how many workers are there that run at least so many audits at once, and
+// Workers returns how many workers are there that run at least so many audits at once, and
 // how many audits all that are there run at once.
 func (db *DB) Workers(ctx context.Context, audits int) (there, slots int, err error) {
 	there, slots, _, err = db.present(ctx, audits)

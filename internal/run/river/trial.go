@@ -90,7 +90,7 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, e *ending) error {
 // the trial goes on says that it was of no use.
 func answered(a audit.Attempt) bool { return a.Error == "" }
 
-// rebuild gives the task's work, or ends the worker where it cannot: the job goes
+// rebuild returns the task's work, or ends the worker where it cannot: the job goes
 // to another one.
 func (c *workers) rebuild(ctx context.Context, t Task) (run.Item, error) {
 	it, err := c.Rebuild(ctx, t)

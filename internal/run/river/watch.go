@@ -34,7 +34,7 @@ func (c *workers) beat(ctx context.Context) error {
 	return c.drained(ctx)
 }
 
-// silent gives the time before which who is dead has last shown itself: the zero time
+// silent returns the time before which a dead worker has last shown itself: the zero time
 // while this worker has not shown itself for so long without a gap, as then nobody could,
 // perhaps. It goes by the PostgreSQL's clock, which may stand still or leap for all.
 func (c *workers) silent(shown time.Time, silence time.Duration) (before time.Time) {

@@ -178,7 +178,7 @@ func (c *workers) end() error {
 	return errors.Join(err, c.strike(ctx, c.id, time.Time{}))
 }
 
-// batcher gives this worker's own of a run at a provider.
+// batcher returns this worker's batcher of a run at a provider.
 func (c *workers) batcher(ctx context.Context, id, provider string) (*batcher, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

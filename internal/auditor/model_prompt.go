@@ -47,7 +47,7 @@ func (t *talk) instructions() string {
 	return b.String()
 }
 
-// request gives the body of the next turn: the conversation so far, in tool messages
+// request returns the body of the next turn: the conversation so far, in tool messages
 // or in plain text, as the server takes it.
 func (t *talk) request() *request {
 	plain := t.client.config.Model.Settings.TextTools
@@ -103,7 +103,7 @@ func (s *step) message() chatMessage {
 	return m
 }
 
-// plainText gives what the model said where the server knows no tools.
+// plainText returns what the model said, for a server without tools.
 func (s *step) plainText() string {
 	return s.said.Content
 }
@@ -119,7 +119,7 @@ var (
 	taggedCall = regexp.MustCompile(`(?s)<tool_call>\s*(\{.*?\})\s*</tool_call>`)
 )
 
-// callsOf gives the calls of an answer: those that the server read, else those in its
+// callsOf returns the calls of an answer: those that the server read, else those in its
 // text. Each has an ID.
 func (t *talk) callsOf(m *message, text string) []toolCall {
 	calls := append([]toolCall(nil), m.ToolCalls...)
@@ -161,7 +161,7 @@ func textCalls(text string) (calls []toolCall) {
 	return calls
 }
 
-// afterThought gives an answer without the reasoning that some models write into it.
+// afterThought returns an answer without the reasoning that some models write into it.
 func afterThought(text string) string {
 	if i := strings.LastIndex(text, "</think>"); i >= 0 {
 		return strings.TrimLeft(text[i+len("</think>"):], "\n")

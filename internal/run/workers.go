@@ -14,20 +14,20 @@ import (
 // What follows is for an engine that carries out a plan elsewhere than in this
 // process (internal/run/river): the same plan, tries, charges and rows.
 
-// Config gives the plan's configuration with its defaults filled in.
+// Config returns the plan's configuration with its defaults filled in.
 func (p *Plan) Config() Config { return p.config }
 
-// Items gives everything that is planned.
+// Items returns everything that is planned.
 func (p *Plan) Items() Items { return p.items }
 
-// Ask gives the numbers of what the store does not answer yet, in the order in which
+// Ask returns the numbers of what the store does not answer yet, in the order in which
 // it is sent.
 func (p *Plan) Ask() []int32 { return p.ask }
 
-// Providers gives those of whom something is planned.
+// Providers returns the providers of the plan's items.
 func (p *Plan) Providers() []string { return slices.Clone(p.providers) }
 
-// Provider gives that of an item.
+// Provider returns the provider of an item.
 func (p *Plan) Provider(number int32) string { return p.providers[p.provider[number]] }
 
 // Identity names what is planned by its keys: two plans with equal identities do

@@ -103,7 +103,7 @@ func (e *engine) save(ctx context.Context, j *job) error {
 	return e.store(ctx, j.last.Evaluation)
 }
 
-// Row gives the row of an item whose last try, the tries-th, gave ev, after all of
+// Row returns the row of an item whose last try, the tries-th, gave ev, after all of
 // these attempts.
 func (it *Item) Row(run string, ev store.Evaluation, tries int, attempts []audit.Attempt) store.Evaluation {
 	ev.Run, ev.Trial, ev.Tries, ev.Attempts = run, it.Key, tries, attempts
