@@ -1,7 +1,6 @@
-// Package box is where the untrusted run: a session of their own that is killed
-// whole, an allow-listed environment, a deadline, caps on what they write, and,
-// where bubblewrap works, a view of the disk that holds what they need and
-// nothing else.
+// Package box runs untrusted programs. Each gets a session of its own that is killed whole,
+// an allow-listed environment, a deadline and limits. Where bubblewrap or Landlock works, it
+// reads only the files that it needs and reaches only the hosts that its section names.
 package box
 
 import (
@@ -45,14 +44,21 @@ type sandbox struct {
 	sized                   bool   // its home is a file system of limited size
 }
 
-const nobody = 65534 // uid and gid
+// nobody is the user and the group that programs run as where Assay runs as root.
+const nobody = 65534
 
+// A mount is a path of this machine and how the program sees it.
 type mount struct {
 	path string
-	kind string // bwrap's option: --ro-bind, --bind, --tmpfs or, for a file that is hidden, hideFile
+	kind string // an option of bubblewrap: --ro-bind, --bind, --tmpfs, --symlink; or a kind below
 }
 
-const hideFile = "hide"
+// Kinds of mounts for which bubblewrap has no option.
+const (
+	hideFile      = "hide"    // a file that the program sees as empty
+	sizedHome     = "home"    // the home, as a file system of limited size
+	scratchFolder = "scratch" // an empty folder that everybody may write
+)
 
 // Missing returns why nothing can confine programs here; "" if bubblewrap or Landlock can.
 func Missing() string {
@@ -138,9 +144,10 @@ func sandboxes(bwrap string) (all []sandbox) {
 	return all
 }
 
-const tryTimeout = time.Minute // of what takes milliseconds on a machine that is not busy
+// tryTimeout bounds a trial of a sandbox, which takes milliseconds on a machine that is idle.
+const tryTimeout = time.Minute
 
-// systemProgram gives the path of a program that every box sees, or "".
+// systemProgram returns the path of a program that every box sees; "" if there is none.
 func systemProgram(name string) string {
 	p, err := exec.LookPath(name)
 	if err == nil {
@@ -165,7 +172,8 @@ const (
 // could read, change or reach. It is "" for bubblewrap. missing says why b is nil.
 func (b *Box) exposed(missing string, n audit.Network) string {
 	if b == nil {
-		return "not confined (" + missing + "): it could read what this account can read, the answer keys among it, write there, and use the network"
+		return "not confined (" + missing + "): it could read what this account can read, the answer " +
+			"keys among it, write there, and use the network"
 	}
 	var could []string
 	add := func(is bool, what string) {
@@ -240,6 +248,7 @@ func New(e *audit.AuditorEntry, export string) (b *Box, exposed string, err erro
 	return b, exposed, nil
 }
 
+// build returns the box for an entry, or why nothing confines.
 func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err error) {
 	s, missing := confiner()
 	if missing != "" {
@@ -297,8 +306,7 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	return b, "", nil
 }
 
-// openToAll lets an account without rights read an export: it is a copy, whose
-// modes are those of whoever made it.
+// openToAll lets every account read an export. The export is a copy, so its modes may change.
 func openToAll(export string) error {
 	root, err := os.OpenRoot(export)
 	if err != nil {
@@ -384,8 +392,8 @@ func (b *Box) reachExport(export string) error {
 	return fmt.Errorf("it sees %s, and the export lies in there below %s, which uid %d may not enter: set TMPDIR to a folder elsewhere, or let its Reads and Environment name other folders", nearest.path, around, nobody)
 }
 
-// see adds what the program sees. Of a folder that is not for everybody nobody
-// can open the folder itself, so its entries are shown one by one.
+// see adds paths to what the program sees. An account without rights cannot open a folder
+// that only its owner may read, so the entries of such a folder are added one by one.
 func (b *Box) see(kind string, paths ...string) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
@@ -405,8 +413,7 @@ func (b *Box) see(kind string, paths ...string) {
 	}
 }
 
-// Sees reports whether a path is within the program's reach: the deepest mount
-// that holds it decides.
+// Sees reports whether the program can read a path. The deepest mount around it decides.
 func (b *Box) Sees(name string) bool {
 	deepest, seen := -1, within(name, "/dev") || within(name, "/proc")
 	for _, m := range b.mounts {
@@ -417,8 +424,8 @@ func (b *Box) Sees(name string) bool {
 	return seen
 }
 
-// unseen gives the first file that a command line reads and that the program may not
-// see: it would fail for want of it, in words of its own.
+// unseen returns the first file of a command line that the program cannot read; "" if it can
+// read all. Without this check the program would fail with a message of its own.
 func (b *Box) unseen(command string) string {
 	words := strings.Fields(command)
 	for i, word := range words {
@@ -431,8 +438,8 @@ func (b *Box) unseen(command string) string {
 	return ""
 }
 
-// hide takes the folders that hold answers from what the program sees, by whatever link it
-// sees them.
+// hide removes the folders that hold answers from what the program sees, also behind links.
+// A mount that is such a folder itself is an error.
 func (b *Box) hide(export string) error {
 	secrets := secrets()
 	for _, m := range b.mounts {
@@ -453,8 +460,8 @@ func (b *Box) hide(export string) error {
 	return nil
 }
 
-// hideOurselves keeps from the program the binaries that have the keys embedded: the
-// one that runs, and each that PATH knows as assay. Whoever wants one seen names it.
+// hideOurselves hides the binaries that have the keys embedded: the one that runs, and each
+// that PATH knows as assay. One that the section names under Reads stays visible.
 func (b *Box) hideOurselves(named []string) {
 	self, _ := os.Executable()
 	ours := []string{self}
@@ -469,12 +476,12 @@ func (b *Box) hideOurselves(named []string) {
 	}
 }
 
-// kept is what of /proc a root of the box could write, or anybody could: it is
-// there read-only. That is not left to the account alone.
+// kept are the parts of /proc that are mounted read-only, so that not even root of the box can
+// write them.
 var kept = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/mtrr", "/proc/scsi", "/proc/pressure"}
 
-// arguments gives bwrap's command line before the command. Mounts are made from
-// the outside in, so that what lies deeper wins.
+// arguments returns the arguments of bubblewrap that stand before the command. Mounts are made
+// from the outside in, so that the deeper one wins.
 func (b *Box) arguments(p Process) []string {
 	home, disk := "", p.Limits.Disk
 	if p.Home != nil {
@@ -556,7 +563,7 @@ func (b *Box) arguments(p Process) []string {
 	return append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/")
 }
 
-// above gives the folders around a path, the outermost first.
+// above returns the folders around a path, the outermost first.
 func above(p string) []string {
 	var dirs []string
 	for dir := filepath.Dir(p); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -566,15 +573,10 @@ func above(p string) []string {
 	return dirs
 }
 
-// Kinds of mounts that bubblewrap has no option for: the home as a file system of
-// limited size, and an empty folder that everybody may write.
-const (
-	sizedHome     = "home"
-	scratchFolder = "scratch"
-)
+// scratch are the folders that every program may write under bubblewrap.
+var scratch = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
-var scratch = []string{"/tmp", "/var/tmp", "/dev/shm"} // that every program may write
-
+// describe returns what confines the program, the account that it runs as, and its network.
 func (p Process) describe() string {
 	var words []string
 	switch b := p.Box; {
@@ -607,8 +609,8 @@ func (p Process) describe() string {
 	return said
 }
 
-// system gives the folders of programs and libraries, and of /etc what every
-// user may read.
+// system returns the folders of programs and libraries, and the parts of /etc that every user
+// may read.
 func system() []mount {
 	var ms []mount
 	for _, p := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu"} {
@@ -624,7 +626,8 @@ func system() []mount {
 	return append(append(ms, mount{"/etc", "--ro-bind"}), private()...)
 }
 
-// private hides what below /etc is not for everybody: we may be root.
+// private returns what to hide below /etc: all that not every user may read. Assay may run as
+// root, which may read it.
 var private = sync.OnceValue(func() (ms []mount) {
 	_ = filepath.WalkDir("/etc", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -644,9 +647,8 @@ var private = sync.OnceValue(func() (ms []mount) {
 	return ms
 })
 
-// programs gives the folders of PATH; of one that is called bin, the folders lib
-// and libexec beside it too, where its programs keep their parts. A link that
-// leads out of them brings the file that it leads to.
+// programs returns the folders of PATH, with lib and libexec beside each folder bin, where its
+// programs keep their parts. A link that leads out of these adds the file that it leads to.
 func programs() []string {
 	var ps []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
@@ -673,20 +675,21 @@ func programs() []string {
 	return ps
 }
 
-// Exists reports whether a path leads to something.
+// Exists reports whether there is a file or folder at a path.
 func Exists(p string) bool { _, err := os.Stat(p); return err == nil }
 
+// systemPath reports whether every box sees a path.
 func systemPath(p string) bool {
 	return slices.ContainsFunc(system(), func(m mount) bool { return m.kind != "--tmpfs" && m.kind != hideFile && within(p, m.path) })
 }
 
-// within reports whether p is dir or lies in it.
+// within reports whether p is dir or lies below it.
 func within(p, dir string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// resolver gives the file that /etc/resolv.conf leads to, where it is elsewhere.
+// resolver returns the file that /etc/resolv.conf links to, if that lies outside of /etc.
 func resolver() []string {
 	if p, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && !within(p, "/etc") {
 		return []string{p}
@@ -694,9 +697,9 @@ func resolver() []string {
 	return nil
 }
 
-// folders resolves what an entry names: an absolute path, one below the user's
-// home (~/x), or one that a variable holds ($NAME, $NAME/x). A variable that is
-// not set names nothing.
+// folders returns the paths that a field of an entry names: absolute ones, ones below the
+// user's home (~/x), and ones that a variable holds ($NAME, $NAME/x). A variable that is not
+// set names nothing.
 func folders(field string, names []string) ([]string, error) {
 	var paths []string
 	for _, n := range names {
@@ -727,11 +730,12 @@ func folders(field string, names []string) ([]string, error) {
 	return paths, nil
 }
 
+// hidden are the folders that Hide was called with.
 var hidden []string
 
-// Hide keeps folders that hold answers from every program that is run later, beside
-// those that the environment names. Of a template like that of ASSAY_MIRROR it takes
-// the folder before the first brace. It is called before programs run.
+// Hide hides folders that hold answers from every program that is run later, besides those
+// that the environment names. Of a template like ASSAY_MIRROR's it hides the folder before the
+// first brace. It must be called before programs run.
 func Hide(dirs ...string) {
 	for _, dir := range dirs {
 		if before, _, _ := strings.Cut(dir, "{"); before != "/" {
@@ -740,9 +744,8 @@ func Hide(dirs ...string) {
 	}
 }
 
-// secrets gives the folders that hold answers: the repository that this runs in,
-// the one that it was built from, the one that ASSAY_ROOT names, the clones, and what
-// Hide was told.
+// secrets returns the folders that hold answers: the repository that this runs in, the one
+// that it was built from, the one that ASSAY_ROOT names, the clones, and those of Hide.
 func secrets() []string {
 	var dirs []string
 	add := func(dir string) {
@@ -775,7 +778,7 @@ func secrets() []string {
 	return dirs
 }
 
-// moduleRoot gives the folder with go.mod that dir lies in, or "".
+// moduleRoot returns the nearest folder with a go.mod at or above dir; "" if there is none.
 func moduleRoot(dir string) string {
 	for {
 		if Exists(filepath.Join(dir, "go.mod")) {

@@ -10,16 +10,15 @@ import (
 	"syscall"
 )
 
-// A cgroup holds all processes of a run to one limit of memory and of processes;
-// nil where none can be had.
+// A cgroup limits the memory and the number of all processes of a run together. It is nil
+// where none can be made.
 type cgroup struct {
 	path string
 	dir  *os.File
 }
 
-// newCgroup makes a cgroup below one that is ours to divide: one whose
-// controllers are already given to its children, and in which we may make one.
-// What is not so is not changed.
+// newCgroup makes a cgroup below one that already gives its children the controllers, and in
+// which this account may make one. It changes no other cgroup. It returns nil if there is none.
 func newCgroup(p Process) *cgroup {
 	mounts, err1 := os.ReadFile("/proc/self/mountinfo")
 	own, err2 := os.ReadFile("/proc/self/cgroup")
@@ -31,15 +30,15 @@ func newCgroup(p Process) *cgroup {
 		memory += p.Limits.Disk // which is memory too
 	}
 	for _, parent := range dividable(string(mounts), string(own)) {
-		if g := newCgroupIn(parent, memory, p.Limits.Processes+8); g != nil { // some are ours
+		if g := newCgroupIn(parent, memory, p.Limits.Processes+8); g != nil { // bubblewrap or reaper are in it
 			return g
 		}
 	}
 	return nil
 }
 
-// dividable gives the cgroups whose children get memory and processes allotted:
-// our own, and those above it.
+// dividable returns the cgroups that give their children the controllers of memory and
+// processes: this process's own, and those above it.
 func dividable(mountinfo, self string) []string {
 	var mounted, root string
 	for line := range strings.Lines(mountinfo) {

@@ -13,15 +13,15 @@ import (
 	"assay/audit"
 )
 
-// Shell gives the command that runs a command line. On TERM the shell waits for
-// the program that it runs, which got the signal too and may want to end in order.
+// Shell returns the command that runs a command line. On TERM the shell waits for the program
+// that it runs, which got the signal too and may need time to end.
 func Shell(line string) []string {
 	return []string{"/bin/sh", "-c", "trap 'exit 143' TERM; " + line}
 }
 
-// Signal gives the signal that ended the program; 0 for none. A shell, and
-// bubblewrap, tell it as 128 and its number; a program that exits with an HTTP status
-// seems to, which is cut to a byte: 401 is 128 and a signal that ends nobody.
+// Signal returns the signal that ended the program; 0 for none. A shell and bubblewrap report
+// it as 128 plus its number. So seems a program that exits with an HTTP status, which the
+// kernel cuts to a byte: 401 becomes 128 plus a signal by which no program ends.
 func (e *Exit) Signal() syscall.Signal {
 	switch {
 	case e.Code < 0:
@@ -32,8 +32,7 @@ func (e *Exit) Signal() syscall.Signal {
 	return 0
 }
 
-// LastWords gives the last line of the messages or, where there are none, of the
-// output.
+// LastWords returns the last line of standard error or, if that is empty, of standard output.
 func (e *Exit) LastWords() string {
 	if len(bytes.TrimSpace(e.Stderr)) > 0 {
 		return LastLine(e.Stderr)
@@ -41,7 +40,7 @@ func (e *Exit) LastWords() string {
 	return LastLine(e.Stdout)
 }
 
-// LastLine gives the last line of a text that has words in it, fit for a message.
+// LastLine returns the last line of a text that has letters in it, cut for a message.
 func LastLine(b []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	for n := len(lines) - 1; n > 0 && !strings.ContainsFunc(lines[n], unicode.IsLetter); n-- {
@@ -52,7 +51,7 @@ func LastLine(b []byte) string {
 
 const lineLimit = 300 // bytes
 
-// Size tells a cap, in bytes, in words.
+// Size formats a limit in bytes.
 func Size(n int64) string {
 	switch {
 	case n >= 1<<30 && n%(1<<30) == 0:
@@ -63,8 +62,8 @@ func Size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Fingerprint identifies the state of a tree by names, sizes and times. One that
-// cannot be read is the empty one.
+// Fingerprint returns a text that identifies the state of a tree by names, sizes, times and
+// modes; "" for a tree that cannot be read.
 func Fingerprint(dir string) string {
 	var b strings.Builder
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {

@@ -5,27 +5,29 @@ import (
 	"time"
 )
 
-// sampleEvery is how often what a running program uses is looked at; diskEvery, its
-// folders that are no file system of limited size. Where that takes long, they are
-// looked at in a tenth of the time.
+// sampleEvery is the interval at which a running program's usage is measured, diskEvery that
+// for folders of unlimited size. If measuring a folder takes long, it takes at most a tenth of
+// the time.
 const (
 	sampleEvery = 200 * time.Millisecond
 	diskEvery   = 2 * time.Second
 )
 
-// leastFile is what a file counts for at least, an empty one too: it is memory of the
-// kernel's.
+// leastFile is the number of bytes that even an empty file counts for, as the kernel needs
+// memory for it.
 const leastFile = 4096
 
+// A group is a program that runs, with all processes that it started.
 type group struct {
 	*launched
 	leader int
 	ended  chan error
-	counts time.Time // when its folders are looked at next
+	counts time.Time // when its folders are measured next
 	peak   int64
 }
 
-// stop sends TERM and, after the grace, KILL; without a grace KILL alone.
+// stop ends the program and returns how it ended. It sends TERM and, after the grace, KILL;
+// without a grace it sends KILL alone.
 func (g *group) stop(grace time.Duration) error {
 	g.sample()
 	if grace > 0 {
@@ -42,8 +44,8 @@ func (g *group) stop(grace time.Duration) error {
 	return <-g.ended
 }
 
-// sample gives what all processes use at one time, and keeps the most memory. What
-// is over the limit by what processes share is not over it.
+// sample returns what all processes use now, and keeps the peak of their memory. Memory that
+// processes share counts once where it decides whether the limit is crossed.
 func (g *group) sample() usage {
 	u := watch(g.leader)
 	if u.memory > g.limits.Memory {
@@ -54,16 +56,16 @@ func (g *group) sample() usage {
 	return u
 }
 
-// last gives what is known when all have ended: their peak of memory, not what they have.
+// last returns the usage of a program that has ended, with the peak of its memory.
 func (g *group) last(state *os.ProcessState) usage {
 	u := usage{memory: max(g.peak, ownPeak(state)), cpu: state.UserTime() + state.SystemTime()}
 	u.disk, u.folder = g.diskUsed(true)
 	return u
 }
 
-// diskUsed gives what the home takes, or a folder has grown by that is the machine's
-// own, or what is over the limit when one is full or over it. What must be counted is
-// counted when it is time, or now.
+// diskUsed returns the bytes that the home takes, or by which a folder of Writes has grown if
+// that is more. If a file system is full, the result is above the limit. Folders of unlimited
+// size are measured only every diskEvery, unless now is set.
 func (g *group) diskUsed(now bool) (used int64, folder string) {
 	for _, v := range g.volumes {
 		if full(v, g.limits.Disk) {

@@ -11,20 +11,19 @@ import (
 	"path/filepath"
 )
 
-// A Home is what a program may write, and is gone afterwards: its home, the folder
-// for temporary files, and the one for its report. The report is read through a
-// descriptor of that folder from before the program started: whatever it puts in
-// the folder's place, we read nothing that it could not write.
+// A Home is a folder that a program may write and that is removed afterwards: its home, with
+// folders for temporary files and for its report. The report is read through a descriptor from
+// before the program started, so a link in the folder's place leads nowhere.
 type Home struct {
 	Dir   string            // absolute
-	files map[string]string // what it finds there
+	files map[string]string // that the program finds there, by path
 	links map[string]string // links that it finds there, and where each leads
 	root  *os.Root          // of Dir, as the program sees it
 	out   *os.Root
 	gone  func() error // removes Dir
 }
 
-// NewHome makes a home with these files.
+// NewHome makes a home that will hold these files.
 func NewHome(files map[string]string) (*Home, error) {
 	dir, remove, err := TempDir("home")
 	return &Home{Dir: dir, files: files, gone: remove}, err
@@ -38,16 +37,18 @@ func (h *Home) Link(name, target string) {
 	h.links[name] = target
 }
 
-// Path gives the path of a file of the home, as the program sees it.
+// Path returns the path of a file of the home, as the program sees it.
 func (h *Home) Path(name string) string { return filepath.Join(h.Dir, name) }
 
-// Out and Tmp give the folders for reports and for temporary files.
+// Out returns the folder for reports.
 func (h *Home) Out() string { return h.Path("out") }
+
+// Tmp returns the folder for temporary files.
 func (h *Home) Tmp() string { return h.Path("tmp") }
 
-// open makes what stands in the home, which the program sees in Dir and we in at,
-// and keeps its folders. What is there belongs to the account owner, unless that
-// is less than 0.
+// open writes the files of the home and keeps descriptors of its folders. The program sees the
+// home at Dir, this process sees it at. All files belong to the account owner, unless that is
+// less than 0.
 func (h *Home) open(at string, owner int) (err error) {
 	h.release()
 	if h.root, err = os.OpenRoot(at); err != nil {
@@ -95,8 +96,8 @@ func (h *Home) open(at string, owner int) (err error) {
 	return err
 }
 
-// size gives the bytes that a file or folder takes; where they are more than most,
-// something above it.
+// size returns the bytes that a file or folder takes. It stops counting once they are more
+// than most.
 func size(root *os.Root, name string, most int64) int64 {
 	sum := int64(0)
 	_ = fs.WalkDir(root.FS(), name, func(_ string, d fs.DirEntry, err error) error {
@@ -114,6 +115,7 @@ func size(root *os.Root, name string, most int64) int64 {
 	return sum
 }
 
+// release closes the descriptors of the home.
 func (h *Home) release() {
 	for _, r := range []*os.Root{h.root, h.out} {
 		if r != nil {
@@ -138,9 +140,8 @@ func (h *Home) Wrote(name string) bool {
 	return err == nil
 }
 
-// Read gives the file that the program wrote to its output folder, of at most
-// limit bytes. What is no plain file in the folder that it was given is an error
-// which says so.
+// Read returns the file that the program wrote to its output folder. It is an error if that is
+// no plain file, is larger than limit bytes, or the program replaced the folder.
 func (h *Home) Read(name string, limit int64) ([]byte, error) {
 	if h.out == nil {
 		return nil, errors.New("nothing was run in this home")
@@ -167,8 +168,8 @@ func (h *Home) Read(name string, limit int64) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("$ASSAY_OUT/%s is %s: expected a file", name, kindOf(info.Mode()))
 	}
-	// What it left behind is dead, but this is not taken on trust: the file may
-	// have become a FIFO, which must not hold us up.
+	// All processes of the program should have ended. If one has not, it may have put a FIFO
+	// in the file's place, which must not block this process.
 	f, err := h.out.OpenFile(name, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil, err
@@ -196,4 +197,5 @@ func (h *Home) Read(name string, limit int64) ([]byte, error) {
 var kinds = map[fs.FileMode]string{0: "a file", fs.ModeDir: "a folder", fs.ModeSymlink: "a link", fs.ModeNamedPipe: "a FIFO",
 	fs.ModeSocket: "a socket", fs.ModeDevice: "a device", fs.ModeDevice | fs.ModeCharDevice: "a device"}
 
+// kindOf returns the name of a kind of file.
 func kindOf(m fs.FileMode) string { return cmp.Or(kinds[m.Type()], "something else") }

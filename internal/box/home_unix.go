@@ -13,7 +13,7 @@ var harmless = []syscall.Signal{syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTO
 // noWait keeps the opening of a FIFO from waiting for its other end.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
 
-// allocated gives how much of a file there really is, in bytes.
+// allocated returns the bytes of disk that a file takes.
 func allocated(info fs.FileInfo) int64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return s.Blocks * 512
@@ -21,6 +21,7 @@ func allocated(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
+// ownedByNobody reports whether a file belongs to the account nobody.
 func ownedByNobody(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && s.Uid == nobody

@@ -22,30 +22,30 @@ import (
 
 const xcpu = syscall.SIGXCPU
 
-// launched is a program that was started. Bubblewrap starts it behind a gate: when all mounts
-// are made we put its home in order and keep what we will read, and only then let it go.
-// Everything else is started by a reaper.
+// launched is a program that was started. Bubblewrap starts it behind a gate, which opens when
+// all mounts are made and its home is filled. Everything else is started by a reaper.
 type launched struct {
 	cmd     *exec.Cmd
-	mark    string // a variable of its environment, by which those that left the group are found
+	mark    string // a variable of its environment, by which processes that left the group are found
 	box     *Box   // of bubblewrap; nil: the leader is our reaper
 	home    *Home
 	limits  audit.Limits
 	group   *cgroup
 	volumes []*os.File // folders, each of a file system of limited size
 	writes  []writable // what it may write beside them
-	info    *os.File   // where bubblewrap tells its child's process ID
-	ready   *os.File   // where the gate says that it is reached
-	open    *os.File   // which opens it
+	info    *os.File   // from which bubblewrap's report of its child's process ID is read
+	ready   *os.File   // from which a line is read when the gate is reached
+	open    *os.File   // to which a line is written to open the gate
 	way     *proxy
-	handed  *os.File // where the proxy's listener comes out of the box; nil without one
-	tooMany *os.File // where a reaper tells that there were too many processes
+	handed  *os.File // from which the proxy's listener is received; nil without a proxy
+	tooMany *os.File // from which a byte is read if a reaper found too many processes
 }
 
+// launch starts the program, without a cgroup if the kernel refuses one.
 func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
-	keepDescriptors()
+	closeOnExec()
 	l, err := p.start(stdout, stderr, newCgroup(p))
-	if err != nil && l != nil && l.group != nil { // the kernel may refuse what the folders promised
+	if err != nil && l != nil && l.group != nil {
 		l.close()
 		l, err = p.start(stdout, stderr, nil)
 	}
@@ -56,9 +56,8 @@ func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 	return l, err
 }
 
-// keepDescriptors keeps from the program the files that we ourselves were started
-// with: whoever started us may have left any open.
-func keepDescriptors() {
+// closeOnExec closes for every program that is started the files that this process inherited.
+func closeOnExec() {
 	fds, _ := os.ReadDir("/proc/self/fd")
 	for _, f := range fds {
 		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
@@ -67,6 +66,7 @@ func keepDescriptors() {
 	}
 }
 
+// start starts the program in a cgroup; nil for none.
 func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, error) {
 	l := &launched{mark: "ASSAY_RUN=" + rand.Text(), home: p.Home, limits: p.Limits, group: group, way: p.way}
 	if p.Home != nil && (p.Box == nil || !p.Box.sized) {
@@ -86,7 +86,7 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 		l.box = p.Box
 		theirs, err = l.boxed(p)
 	} else {
-		// Signals that end us are not to end the reaper before its work is done.
+		// SIGKILL would end the reaper before it has ended its program.
 		attr.Pdeathsig = endAll
 		theirs, err = l.reaped(p)
 	}
@@ -106,13 +106,13 @@ func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, erro
 	if p.Stdin != "" {
 		l.cmd.Stdin = strings.NewReader(p.Stdin)
 	}
-	// A process that got away may hold input or output open, and must not hold us up.
+	// A process that was left behind may hold input or output open: Wait ends all the same.
 	l.cmd.WaitDelay = p.Grace
 	l.cmd.Stdout, l.cmd.Stderr = stdout, stderr
 	return l, l.cmd.Start()
 }
 
-// owner gives the account that a program's home belongs to; -1 for ours.
+// owner returns the account that a program's home belongs to; -1 for this process's own.
 func (b *Box) owner() int {
 	if b != nil && b.drops {
 		return nobody
@@ -120,8 +120,8 @@ func (b *Box) owner() int {
 	return -1
 }
 
-// gate waits, and becomes the program's keeper. It closes what is not the
-// program's: descriptors 3 to 8 are those that boxed gives.
+// gate is a script that waits until it may go on, closes the descriptors 3 to 8, which boxed
+// passes to bubblewrap, and executes its arguments. proxyGate first hands out the proxy's listener.
 const (
 	gate      = `echo >&4; read -r go <&5 || exit 1; exec 3>&- 4>&- 5<&- 6<&- 7<&- 8>&-; exec "$@"`
 	proxyGate = makerFile + " " + listenerMaker + " < /dev/null || exit 1; " + gate
@@ -158,7 +158,7 @@ func (l *launched) reaped(p Process) (theirs []*os.File, err error) {
 	return theirs, nil
 }
 
-// boxed makes the command line. It gives the files that are bubblewrap's alone.
+// boxed makes the command of bubblewrap. It returns the files that are bubblewrap's alone.
 func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	var readers, writers [4]*os.File
 	for i := range readers {
@@ -212,8 +212,8 @@ func (l *launched) boxed(p Process) (theirs []*os.File, err error) {
 	return theirs, nil
 }
 
-// begin waits for the gate, puts the home in order and opens the gate. Where
-// bubblewrap ends before, or ctx does, there is nothing to begin.
+// begin waits for the gate, fills the home and opens the gate. It does nothing if bubblewrap
+// or ctx ends before.
 func (l *launched) begin(ctx context.Context) error {
 	if l.box == nil {
 		return nil
@@ -254,6 +254,7 @@ func (l *launched) begin(ctx context.Context) error {
 	return nil
 }
 
+// close closes the files of the run and removes its cgroup.
 func (l *launched) close() {
 	for _, f := range append([]*os.File{l.info, l.ready, l.open, l.handed, l.tooMany}, l.volumes...) {
 		if f != nil {
@@ -266,8 +267,8 @@ func (l *launched) close() {
 	l.group.remove()
 }
 
-// askToEnd sends TERM. Bubblewrap itself would end on it, and take along those that
-// want to write their last line: it is left out.
+// askToEnd sends TERM to all processes of the program. Bubblewrap gets none: it would end at
+// once, and with it the processes that need time to end.
 func (l *launched) askToEnd() {
 	leader := l.cmd.Process.Pid
 	if l.box == nil {
@@ -281,8 +282,8 @@ func (l *launched) askToEnd() {
 	}
 }
 
-// kill ends all of it: bubblewrap's end is the end of all that it holds, and a
-// reaper ends what it finds.
+// kill ends all processes of the program. Those of bubblewrap end with it; a reaper ends those
+// that descend from it.
 func (l *launched) kill() {
 	leader := l.cmd.Process.Pid
 	if l.box == nil {
@@ -292,9 +293,9 @@ func (l *launched) kill() {
 	_ = syscall.Kill(-leader, syscall.SIGKILL)
 }
 
-// sweep kills what is left when the leader is gone: the rest of the group, and
-// those that left the group and kept the mark. A process may fork while it is
-// looked for, so the search ends when it finds nothing.
+// sweep kills the processes that are left when the leader has ended: the rest of the group, and
+// those that left the group and have the mark in their environment. It repeats until it finds
+// none, as a process may fork meanwhile.
 func (l *launched) sweep() {
 	l.group.kill()
 	_ = syscall.Kill(-l.cmd.Process.Pid, syscall.SIGKILL)
@@ -311,6 +312,7 @@ func (l *launched) sweep() {
 	}
 }
 
+// limitedBy returns what enforces the limits.
 func (l *launched) limitedBy() string {
 	switch {
 	case l.group != nil:
@@ -321,7 +323,7 @@ func (l *launched) limitedBy() string {
 	return "rlimits and watching its processes"
 }
 
-// crossed names the limit that the kernel kept for us, or a reaper that has ended.
+// crossed returns the limit that the kernel or the reaper found crossed; "" for none.
 func (l *launched) crossed(limits audit.Limits) string {
 	memory, processes := l.group.crossed()
 	if l.tooMany != nil {
@@ -337,6 +339,7 @@ func (l *launched) crossed(limits audit.Limits) string {
 	return ""
 }
 
+// An rlimit is a limit of the kernel for one process.
 type rlimit struct {
 	name     string // as prlimit calls it
 	resource int
@@ -344,13 +347,13 @@ type rlimit struct {
 	hard     uint64 // what value can be raised to
 }
 
-// leastWall is how many processes more than there are an account may have.
+// leastWall is the least number of processes that an account may start besides those it has.
 const leastWall = 1000
 
-// rlimits are walls behind the limits that are watched, so that what crosses a
-// limit between two looks does no harm: data is of one process, and processes
-// are counted for the account, whatever else runs as it and begins to meanwhile,
-// such as another audit. What its Writes held before may be one file.
+// rlimits returns limits of the kernel that lie behind those that are measured, so that a
+// program that crosses a limit between two measurements does no harm. Data is counted for one
+// process; processes are counted for the account, with other audits that run as it. A file may be
+// as large as all that Writes held before.
 func (l *launched) rlimits(p Process) []rlimit {
 	held := int64(0)
 	for _, w := range l.writes {
@@ -374,7 +377,7 @@ func (l *launched) rlimits(p Process) []rlimit {
 	for i := range rs {
 		r := &rs[i]
 		r.hard = r.value
-		if r.resource == unix.RLIMIT_CPU { // at the first it is told so, and by that we know
+		if r.resource == unix.RLIMIT_CPU { // at the first it gets SIGXCPU, by which the limit is recognized
 			r.hard += 5
 		}
 		var now unix.Rlimit
@@ -386,8 +389,8 @@ func (l *launched) rlimits(p Process) []rlimit {
 	return rs
 }
 
-// raise sends a signal to this program, to the thread that calls: so it has come when
-// raise returns, and who is to end by it does not go on meanwhile.
+// raise sends a signal to the thread that calls it. It has arrived when raise returns, so a
+// program that ends by it does not go on meanwhile.
 func raise(s os.Signal) {
 	_, _, _ = syscall.Syscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(s.(syscall.Signal)))
 }

@@ -17,8 +17,8 @@ type launched struct {
 	cmd     *exec.Cmd
 	home    *Home
 	limits  audit.Limits
-	volumes []*os.File // folders, each of a file system of limited size: none here
-	writes  []writable // none here: nothing is confined
+	volumes []*os.File // none here
+	writes  []writable // none here, as nothing is confined
 }
 
 func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
@@ -32,7 +32,7 @@ func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 	if p.Stdin != "" {
 		l.cmd.Stdin = strings.NewReader(p.Stdin)
 	}
-	// A child that is left behind and holds input or output open must not hold us up.
+	// A child that was left behind may hold input or output open: Wait ends all the same.
 	l.cmd.WaitDelay = time.Second
 	l.cmd.Stdout, l.cmd.Stderr = stdout, stderr
 	return l, l.cmd.Start()
@@ -54,7 +54,7 @@ const filtered = false
 
 func (b *Box) owner() int { return -1 }
 
-// watch: only the leader is known here, and not what it uses.
+// watch returns nothing: only the leader is known here, and not what it uses.
 func watch(int) usage { return usage{} }
 
 func withoutShared(int) int64 { return 0 }

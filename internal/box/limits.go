@@ -8,8 +8,8 @@ import (
 	"assay/audit"
 )
 
-// usual are the limits of a section that states none. They are far above what the
-// auditors of auditors.md use, and below what harms a machine.
+// usual are the limits of a section that states none: far above the usage of the auditors in
+// auditors.md, and below what harms a machine.
 var usual = audit.Limits{
 	Memory:    8 << 30,
 	Processes: 4096,
@@ -20,7 +20,7 @@ var usual = audit.Limits{
 	Findings:  100_000,
 }
 
-// Limits fills in the usual limits where a section states none.
+// Limits returns the limits of a section, with the usual ones where it states none.
 func Limits(l audit.Limits) audit.Limits {
 	l.Memory = cmp.Or(l.Memory, usual.Memory)
 	l.Processes = cmp.Or(l.Processes, usual.Processes)
@@ -32,17 +32,18 @@ func Limits(l audit.Limits) audit.Limits {
 	return l
 }
 
+// usage is what the processes of a program use together.
 type usage struct {
-	memory    int64 // bytes, what they share counted for each
+	memory    int64 // bytes; shared memory counts for each process
 	processes int   // and threads
 	openFiles int   // of the process that has most
 	cpu       time.Duration
 	disk      int64
-	folder    string // that the disk is of; empty for its home and temporary folders
+	folder    string // that disk counts; empty for the home
 }
 
-// crossed names the limit that the usage is over, or gives "". A process can
-// have no more open files than its limit, so to have so many is to be at its end.
+// crossed returns a message that names the limit that the usage is over; "" if there is none.
+// The kernel lets no process have more open files than the limit, so reaching it counts.
 func (u usage) crossed(l audit.Limits) string {
 	over := func(what, most, field string) string {
 		return fmt.Sprintf("it was stopped: it used more than %s of %s (the limit %s of its section)", most, what, field)

@@ -9,12 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The proxy's listener must be made in the box, whose network is its own, and be
-// served out here. So this binary is started in the box once, before the gate: it
-// makes the listener, hands it out and ends. Nothing of it is left there when the
-// program starts: this binary may hold the answers.
+// The proxy's listener must be made in the box, which has a network of its own, and be served
+// outside. So this binary is started once in the box before the gate: it makes the listener,
+// sends it out and ends. It may hold the answers, so nothing of it is left when the program starts.
 
-// Descriptors that the listener's maker finds: itself, and where it hands out.
+// Descriptors of the process that makes the listener: this binary, and where to send the listener.
 const (
 	makerFile = "/proc/self/fd/7"
 	makerOut  = 8

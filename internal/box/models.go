@@ -17,14 +17,14 @@ import (
 // maxModels bounds how many pairs of models the log of one host holds.
 const maxModels = 50
 
-// modelIn is where a request names the model that it asks, and a response the one that
-// answered: OpenAI's and Anthropic's APIs, and Gemini's. In a text the quotes are escaped.
+// modelIn matches where a request or a response of OpenAI's, Anthropic's or Gemini's API names
+// its model. Within a text the quotes would be escaped.
 var modelIn = regexp.MustCompile(`"model(?:Version)?"\s*:\s*"([^"\\]{1,200})"`)
 
-// pathModel is Gemini's way to name the model that is asked.
+// pathModel matches the model in a path of Gemini's API.
 var pathModel = regexp.MustCompile(`/models/([^/:]{1,200}):`)
 
-// A modelPair is the model that a request to the provider asks, and the one that answers.
+// A modelPair is the model that a request asks and the one that answers.
 type modelPair struct {
 	mu            sync.Mutex
 	asked, served string
@@ -42,7 +42,7 @@ func (m *modelPair) set(to *string, name string) {
 	}
 }
 
-// watchModels notes which model a request asks and which one answers it.
+// watchModels returns the pair of a request, which is filled in as bodies are read.
 func (p *proxy) watchModels(r *http.Request) *modelPair {
 	m := &modelPair{note: func(asked, served string) {
 		port := cmp.Or(p.provider.Port(), map[string]string{"https": "443", "http": "80"}[p.provider.Scheme])

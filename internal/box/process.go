@@ -15,9 +15,9 @@ import (
 	"assay/audit"
 )
 
-// Caps of what is kept of a program's output, in bytes. A program whose standard
-// output is its report is stopped when the report exceeds its cap: what follows
-// cannot mend it. Of everything else the tail is kept, where the error stands.
+// Limits for the output that is kept, in bytes. A program whose standard output is its report
+// is stopped when that exceeds the limit. Of other output the last bytes are kept, as errors
+// stand there.
 const (
 	MaxReport = 256 << 20
 	MaxStderr = 1 << 20
@@ -29,19 +29,19 @@ const defaultGrace = 10 * time.Second
 type Process struct {
 	Dir      string
 	Command  []string
-	Env      []string // NAME=value, all that it gets
+	Env      []string // NAME=value; it gets no other variables
 	Stdin    string
 	Timeout  time.Duration
 	Grace    time.Duration // between TERM and KILL; 0 means defaultGrace
-	Box      *Box          // nil: it runs as we do
+	Box      *Box          // nil: it runs unconfined
 	Home     *Home         // nil: it has none
 	Limits   audit.Limits
 	Network  audit.Network
-	Progress bool // standard output is not the report: its tail is kept
+	Progress bool // standard output is not the report: its last bytes are kept
 	Offline  bool // without a Box, too, it has no network where the kernel can keep it off
 	Cap      int  // bytes of standard output; 0 means Limits.Report or, for progress, MaxStderr
 
-	way *proxy // into the network; nil for none, and for the machine's own
+	way *proxy // nil if it has no network or all of it
 }
 
 // An Exit is how a process ended.
@@ -52,7 +52,7 @@ type Exit struct {
 	Code       int   // exit status; -1 after a signal
 	TimedOut   bool
 	Crossed    string          // the limit that it crossed, in words; empty when it crossed none
-	Confined   string          // by what it was held
+	Confined   string          // what confined it: sandbox, account, network, limits
 	Network    []audit.Traffic // what went through the proxy of the run
 	Started    time.Time
 	Duration   time.Duration
@@ -61,17 +61,16 @@ type Exit struct {
 
 type ownInterrupts struct{}
 
-// WithoutInterrupts gives a context under which programs are left to run on when
-// this one is interrupted: whoever made it takes interrupts itself, and ends it.
+// WithoutInterrupts returns a context under which an interrupt of this process does not end the
+// programs that run. The caller handles interrupts and cancels the context.
 func WithoutInterrupts(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownInterrupts{}, true)
 }
 
-// Run starts the program in a session of its own, without a terminal, and waits
-// for it. When the time is up, or ctx ends, or this program is interrupted, all
-// its processes get TERM and, after a grace, KILL; when it crosses a limit, KILL
-// at once. What it leaves behind when it ends is killed too. The error is that of
-// a program that could not be started.
+// Run starts the program in a session of its own, without a terminal, and waits for it. At the
+// timeout, when ctx ends, or when this process is interrupted, all of the program's processes get
+// TERM and, after the grace, KILL. When it crosses a limit they get KILL at once. Processes that
+// it leaves behind are killed too. The error says why the program could not be started.
 func (p Process) Run(ctx context.Context) (Exit, error) {
 	// The kernel kills the program when the thread that started it ends.
 	runtime.LockOSThread()
@@ -87,8 +86,8 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	defer way.close()
 	p.way, p.Env = way, way.environment(p.Env)
 	stdout, stderr := p.keepers()
-	// An interrupt that ended us alone would leave an agent that works, and
-	// spends, on: it is held back until the program is gone.
+	// An interrupt that ended this process alone would leave an agent that goes on to spend: it
+	// is held back until the program has ended.
 	interrupts := make(chan os.Signal, 1)
 	if ctx.Value(ownInterrupts{}) == nil {
 		signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
@@ -119,7 +118,7 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 				waiting = true
 			}
 		case <-ctx.Done():
-			e.TimedOut = outer.Err() == nil // its own time, not that of whoever waits for it
+			e.TimedOut = outer.Err() == nil // else the caller's context has ended
 			err = g.stop(p.Grace)
 		case <-stdout.full:
 			err = g.stop(p.Grace)
@@ -156,6 +155,7 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 	return e, nil
 }
 
+// keepers returns what keeps the program's output.
 func (p Process) keepers() (stdout, stderr *keeper) {
 	stdout = &keeper{max: cmp.Or(p.Cap, int(p.Limits.Report)), full: make(chan struct{})}
 	if p.Progress {
@@ -164,11 +164,11 @@ func (p Process) keepers() (stdout, stderr *keeper) {
 	return stdout, &keeper{max: MaxStderr, tail: true}
 }
 
-// A keeper keeps the first bytes that are written to it or, of a tail, the last.
+// A keeper keeps the first bytes that are written to it or, as a tail, the last ones.
 type keeper struct {
 	max  int
 	tail bool
-	full chan struct{} // closed when nothing more is of use; nil of a tail
+	full chan struct{} // closed when more was written than is kept; nil for a tail
 	kept []byte
 	cut  int64 // bytes that were not kept
 }
@@ -195,7 +195,7 @@ func (k *keeper) drop(n int) {
 	k.kept = append(k.kept[:0], k.kept[n:]...)
 }
 
-// bytes gives what was kept; of a tail with what it lacks before it.
+// bytes returns what was kept. A tail that lacks bytes begins with a line that says how many.
 func (k *keeper) bytes() []byte {
 	if !k.tail {
 		return k.kept
@@ -209,9 +209,8 @@ func (k *keeper) bytes() []byte {
 	return k.kept
 }
 
-// Environment gives the environment that an untrusted program gets: where programs
-// are, a home and a temporary folder of its own, and the variables that its entry
-// names.
+// Environment returns the environment of an untrusted program: PATH, a home and a temporary
+// folder of its own, and the variables that are named.
 func Environment(names []string, home *Home) []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home.Dir, "TMPDIR=" + home.Tmp(), "LANG=C.UTF-8"}
 	for _, n := range names {

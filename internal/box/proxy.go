@@ -25,18 +25,18 @@ import (
 	"assay/audit"
 )
 
-// A proxy is the way of one run into the network. It lets through the hosts that
-// the program's section names and, for the provider, puts the key in the place of
-// a token: a program that takes its provider's address from a variable holds no
-// key at all.
+// A proxy connects the program of one run to the hosts that its section names and to no
+// others. In requests to the provider it replaces a token by the key, so that the program needs
+// no key.
 //
-// In a box it is the only way: the box has a network of its own, in which nothing
-// is but the proxy's listener. A program that nothing confines is asked to use it.
+// A program under bubblewrap can reach nothing else: its network holds the proxy's listener
+// alone. Landlock lets it connect to the proxy's port alone. A program that nothing confines is
+// asked by its environment to use the proxy.
 type proxy struct {
 	network    audit.Network
-	provider   *url.URL  // nil: it knows no provider
-	token, key string    // both empty where no key is set
-	scrubber   *scrubber // nil where the key is none, or too short to be looked for
+	provider   *url.URL  // nil if the section names none
+	token, key string    // both empty if no key is set
+	scrubber   *scrubber // nil if there is no key, or it is too short to be searched for
 	address    string    // as the program sees it
 	listener   net.Listener
 	server     *http.Server
@@ -44,7 +44,7 @@ type proxy struct {
 	ctx        context.Context
 	end        context.CancelFunc
 	tunnels    sync.WaitGroup
-	above      func(*http.Request) (*url.URL, error) // the proxy that we ourselves are behind
+	above      func(*http.Request) (*url.URL, error) // the proxy of this machine
 	open, work chan struct{}                         // connections, and requests under way
 
 	mu      sync.Mutex
@@ -52,15 +52,15 @@ type proxy struct {
 }
 
 const (
-	boxAddress = "127.0.0.1:3128" // of the proxy, in a box
-	maxHosts   = 1000             // that are told apart: a program can ask for any number
+	boxAddress = "127.0.0.1:3128" // of the proxy, under bubblewrap
+	maxHosts   = 1000             // that are logged apart: a program can ask for any number
 
-	// leastKey is how long a key is at least: what is shorter stands for none, where a
-	// server asks for none, and may be any word.
+	// leastKey is the least length of a key that is searched for. A shorter one may be any word,
+	// set for a server that needs no key.
 	leastKey = 16
 
-	// atOnce is how many connections wait for a request at one time, and how many
-	// requests are under way: each takes open files of ours, which other runs need.
+	// atOnce bounds the connections that wait for a request, and the requests under way. Each
+	// takes open files of this process, which other runs need.
 	atOnce = 256
 )
 
@@ -115,7 +115,7 @@ func (p *proxy) serve(l net.Listener) {
 	go func() { _ = p.server.Serve(l) }()
 }
 
-// enter lets the next connection wait while too many are open.
+// enter takes a place for a connection. While all are taken the next connection waits.
 func (p *proxy) enter(ctx context.Context, c net.Conn) context.Context {
 	select {
 	case p.open <- struct{}{}:
@@ -125,8 +125,8 @@ func (p *proxy) enter(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// leave makes room for a connection. One that was taken over, by a tunnel, counts as
-// work that is under way.
+// leave frees the place of a connection that was closed, or that a tunnel has taken over, which
+// counts as a request under way.
 func (p *proxy) leave(_ net.Conn, state http.ConnState) {
 	if state == http.StateClosed || state == http.StateHijacked {
 		select {
@@ -136,7 +136,7 @@ func (p *proxy) leave(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// close ends all that goes through the proxy, and gives what did; nil has nothing.
+// close ends all connections of the proxy and returns the traffic by host; nil for a nil proxy.
 func (p *proxy) close() []audit.Traffic {
 	if p == nil {
 		return nil
@@ -160,11 +160,12 @@ func (p *proxy) close() []audit.Traffic {
 	return all
 }
 
+// environment returns the environment with the variables that lead to the proxy.
 func (p *proxy) environment(env []string) []string {
 	if p == nil {
 		return env
 	}
-	// Of this machine a program reaches its own part alone; what Hosts names lies behind the proxy.
+	// A program reaches its own servers directly; a server of this machine that Hosts names, by the proxy.
 	direct := strings.Join(slices.DeleteFunc([]string{"127.0.0.1", "localhost"}, func(name string) bool {
 		return slices.ContainsFunc(p.network.Hosts, func(host string) bool { return strings.HasPrefix(strings.ToLower(host), name+":") })
 	}), ",")
@@ -191,6 +192,7 @@ func (p *proxy) environment(env []string) []string {
 	return out
 }
 
+// describe returns which hosts the program can reach, and which keys its environment holds.
 func (p *proxy) describe(env []string) string {
 	hosts := slices.Clone(p.network.Hosts)
 	if p.provider != nil {
@@ -214,16 +216,15 @@ func (p *proxy) describe(env []string) string {
 	return said
 }
 
-// secretName matches the names of variables that hold secrets: MAX_OUTPUT_TOKENS is
-// none of them, nor is GIT_AUTHOR_NAME.
+// secretName matches the names of variables that hold secrets, and neither MAX_OUTPUT_TOKENS
+// nor GIT_AUTHOR_NAME.
 var secretName = regexp.MustCompile(`(?i)(?:keys?|token|secrets?|passw(?:or)?d|passphrase|credentials?|auth|authorization)(?:[_-]|$)`)
 
-// Secret reports whether a variable of this name is taken to hold a secret: it is
-// kept out of what is stored.
+// Secret reports whether a variable of this name probably holds a secret, which must not be
+// stored.
 func Secret(name string) bool { return secretName.MatchString(name) }
 
-// ServeHTTP lets through, or says why not, in words that end up in what the
-// program reports.
+// ServeHTTP forwards a request, or answers why it does not: the program may report that text.
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.work <- struct{}{}:
@@ -248,8 +249,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // keyHeaders are the headers in which a provider takes its key, and ?key= is the parameter.
 var keyHeaders = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
 
-// misplaced names the part of a request that holds the token and is not made for keys; ""
-// where there is none. What a provider is sent there it may answer with.
+// misplaced returns the part of a request that holds the token although it is not meant for
+// keys; "" if there is none. A provider might quote it in its answer.
 func (p *proxy) misplaced(r *http.Request) string {
 	for name, values := range r.Header {
 		text := strings.ToLower(name + strings.Join(values, " "))
@@ -268,8 +269,8 @@ func (p *proxy) misplaced(r *http.Request) string {
 	return ""
 }
 
-// forward asks in the program's place. Where there is a key, it replaces the token where
-// providers take keys, and the token replaces it in all that comes back.
+// forward sends a request on and its answer back. If there is a key, it replaces the token in
+// the request where providers take keys, and the token replaces the key in the answer.
 func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key string) {
 	if key != "" {
 		why := ""
@@ -336,6 +337,7 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 	reverse.ServeHTTP(w, r)
 }
 
+// tunnel answers a CONNECT request and copies bytes both ways.
 func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	if !p.begin() {
 		return
@@ -368,7 +370,7 @@ func (p *proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	<-sent
 }
 
-// begin counts a tunnel in, and reports false where the run has ended.
+// begin registers a tunnel. It reports false if the run has ended.
 func (p *proxy) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -387,6 +389,7 @@ func endWriting(c net.Conn) {
 	}
 }
 
+// errKept is the error of a host or request that the section does not allow.
 var errKept = errors.New("not let through")
 
 func refuse(w http.ResponseWriter, err error) {
@@ -397,7 +400,7 @@ func refuse(w http.ResponseWriter, err error) {
 	http.Error(w, "assay: "+err.Error(), status)
 }
 
-// dial connects to a host that is let through, and has the bytes counted.
+// dial connects to an allowed host. The connection counts its bytes.
 func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -420,6 +423,7 @@ func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	return &countedConn{Conn: c, proxy: p, host: address}, nil
 }
 
+// allowed reports whether the section names a host with this port.
 func (p *proxy) allowed(host, port string) bool {
 	if p.provider != nil && host == strings.ToLower(p.provider.Hostname()) && port == cmp.Or(p.provider.Port(), map[string]string{"https": "443", "http": "80"}[p.provider.Scheme]) {
 		return true
@@ -434,7 +438,7 @@ func (p *proxy) allowed(host, port string) bool {
 	})
 }
 
-// connect goes by the proxy that we ourselves are behind, where there is one.
+// connect connects to a host, through the proxy of this machine if it has one.
 func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	above, err := p.above(&http.Request{URL: &url.URL{Scheme: "https", Host: address}})
 	if err != nil {
@@ -472,14 +476,14 @@ func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn,
 	return c, nil
 }
 
-// oneByte keeps a buffer from reading beyond what is asked of it: what follows an
-// answer is the tunnel's.
+// oneByte reads one byte at a time, so that a buffer above it reads no more than the answer:
+// what follows belongs to the tunnel.
 type oneByte struct{ io.Reader }
 
 func (r oneByte) Read(b []byte) (int, error) { return r.Reader.Read(b[:min(len(b), 1)]) }
 
-// notHere keeps a name from leading to this machine or its nearest neighbours: what
-// listens there counts on being alone. Who wants that names the address itself.
+// notHere returns a check that refuses a name that resolves to this machine or its link: servers
+// there may rely on being out of reach. A section can name such an address itself.
 func notHere(address string) func(context.Context, string, string, syscall.RawConn) error {
 	host, _, _ := net.SplitHostPort(address)
 	_, err := netip.ParseAddr(host)
@@ -496,6 +500,7 @@ func notHere(address string) func(context.Context, string, string, syscall.RawCo
 	}
 }
 
+// ofThisMachine reports whether an address belongs to an interface of this machine.
 func ofThisMachine(ip netip.Addr) bool {
 	addresses, _ := net.InterfaceAddrs()
 	return slices.ContainsFunc(addresses, func(a net.Addr) bool {
@@ -504,6 +509,7 @@ func ofThisMachine(ip netip.Addr) bool {
 	})
 }
 
+// note changes what is counted for a host.
 func (p *proxy) note(host string, f func(*audit.Traffic)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -518,6 +524,7 @@ func (p *proxy) note(host string, f func(*audit.Traffic)) {
 	f(p.traffic[host])
 }
 
+// A countedConn is a connection whose bytes are counted.
 type countedConn struct {
 	net.Conn
 	proxy *proxy

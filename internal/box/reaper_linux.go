@@ -17,21 +17,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Without a sandbox a program can leave processes behind that have left its
-// session and its environment. Only who adopts them finds them all: a child
-// subreaper. Were that this process, it would adopt them among children of its
-// own that others wait for; so it is a process between us and the program, this
+// Without bubblewrap a program can leave processes behind that have left its session and
+// changed their environment. Only a child subreaper, which adopts them, finds them all. This
+// process has other children, so the subreaper is a process between it and the program: the same
 // binary under another name.
 
 const reaperName = "assay-reaper"
 
-// endAll tells a reaper to end all that descends from it. The kernel sends it
-// when we die.
+// endAll is the signal at which a reaper ends all that descends from it. The kernel sends it
+// when the process that started the reaper ends.
 const endAll = syscall.SIGUSR1
 
-// tooMany is the descriptor on which a reaper tells that it ended the program for
-// the number of its processes. It looks itself, and often: no limit of the kernel's
-// binds root, and thousands of processes leave little time to who is not ahead of them.
+// tooMany is the descriptor to which a reaper writes a byte when it ends the program for the
+// number of its processes. The reaper counts them itself, and often: root has no limit of the
+// kernel's, and thousands of processes leave the others little time.
 const tooMany = 3
 
 // specification is the descriptor of what the launcher is to do, where there is one.
@@ -58,9 +57,8 @@ func reaperCommand(p Process, rlimits []rlimit, files []*os.File) *exec.Cmd {
 	return cmd
 }
 
-// reap runs the command, adopts all that descends from it, and when it ends, has too
-// many processes, or we are told to, ends them too. It gives the exit status as a
-// shell does.
+// reap runs the command and adopts all that descends from it. When the command ends, has too
+// many processes, or endAll arrives, it ends them all. It returns the exit status as a shell does.
 func reap(parent, limits string, confined bool, command []string) int {
 	runtime.LockOSThread() // the program is to die with this thread
 	unix.CloseOnExec(tooMany)
@@ -73,7 +71,7 @@ func reap(parent, limits string, confined bool, command []string) int {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fail(fmt.Errorf("PR_SET_CHILD_SUBREAPER: %w", err))
 	}
-	if strconv.Itoa(os.Getppid()) != parent { // it died before the kernel could tell
+	if strconv.Itoa(os.Getppid()) != parent { // it ended before the kernel could signal that
 		return 126
 	}
 	program, err := exec.LookPath(command[0])
@@ -87,8 +85,8 @@ func reap(parent, limits string, confined bool, command []string) int {
 		return fail(err)
 	}
 	before := threadsHere()
-	// A session of its own: the kernel divides time by sessions, and what the program
-	// starts in its own takes none of ours.
+	// The kernel divides time between sessions, so what the program starts takes none of the
+	// reaper's.
 	files := []uintptr{0, 1, 2}
 	if confined {
 		command = append([]string{launcherName, program}, command...)
@@ -103,7 +101,7 @@ func reap(parent, limits string, confined bool, command []string) int {
 		_ = unix.Prlimit(child, unix.RLIMIT_DATA, data, nil) // an error: it has ended
 	}
 	goAhead()
-	_ = syscall.Close(0) // what is written to it is the program's alone
+	_ = syscall.Close(0) // standard input is the program's
 	ended := make(chan int, 1)
 	go func() { ended <- waitFor(child) }()
 	for tick := time.NewTicker(countEvery); ; {
@@ -127,8 +125,8 @@ func reap(parent, limits string, confined bool, command []string) int {
 	}
 }
 
-// setLimits sets what is not the program's alone. The limit of data is: we must live
-// to end it.
+// setLimits sets the limits of this process, which the program inherits. It returns the limit of
+// data, which is for the program alone: the reaper must not run out of memory.
 func setLimits(limits string) (data *unix.Rlimit, err error) {
 	for _, l := range strings.Split(limits, ",") {
 		var resource int
@@ -148,9 +146,8 @@ func setLimits(limits string) (data *unix.Rlimit, err error) {
 	return data, nil
 }
 
-// goAhead puts our threads, and those that they start, ahead of all that have no
-// real-time priority: one that waits for its turn would hold up the others. The kernel
-// grants it to root alone, whom alone its limit of processes does not bind.
+// goAhead gives the threads of this process real-time priority. The kernel allows that to root
+// alone, whose number of processes it does not limit.
 func goAhead() {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	for _, t := range tasks {
@@ -164,8 +161,7 @@ func ahead(thread int) error {
 	return unix.SchedSetAttr(thread, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0)
 }
 
-// threadsHere gives how many processes and threads the whole machine has: one read,
-// however many they are.
+// threadsHere returns the number of processes and threads of the whole machine, with one read.
 func threadsHere() (n int) {
 	b, _ := os.ReadFile("/proc/loadavg")
 	if fields := strings.Fields(string(b)); len(fields) > 3 {
@@ -175,7 +171,7 @@ func threadsHere() (n int) {
 	return n
 }
 
-// threadsBelow gives how many processes and threads descend from us.
+// threadsBelow returns the number of processes and threads that descend from this process.
 func threadsBelow() (n int) {
 	for _, s := range tree(os.Getpid()) {
 		if s.pid != os.Getpid() {
@@ -185,7 +181,7 @@ func threadsBelow() (n int) {
 	return n
 }
 
-// waitFor waits for all children until this one ends.
+// waitFor waits for children until this one ends, and returns its exit status.
 func waitFor(child int) int {
 	for {
 		var status syscall.WaitStatus
@@ -202,10 +198,9 @@ func waitFor(child int) int {
 	}
 }
 
-// endDescendants kills the program's group at one stroke, which is all of most
-// programs. Of what is left it stops all that descends from this process, so that
-// nobody can start another, and kills it. Who has become another account cannot be
-// killed, and is not waited for without end.
+// endDescendants kills the program's group, which holds all processes of most programs. Then it
+// stops all others that descend from this process, so that they start no more, and kills them.
+// One that has become another account cannot be killed, so it gives up after endWithin.
 func endDescendants(child int) {
 	goAhead()
 	if slices.ContainsFunc(tree(os.Getpid()), func(s stat) bool { return s.group == child }) { // else the number may be another's by now
@@ -225,10 +220,10 @@ func endDescendants(child int) {
 	}
 }
 
-// endWithin is how long ending goes on when there are not fewer and fewer.
+// endWithin bounds the time in which the number of descendants must become less.
 const endWithin = 10 * time.Second
 
-// stopAll stops all that descends from this process, and gives them.
+// stopAll stops all that descends from this process, and returns them by process ID.
 func stopAll() map[int]stat {
 	stopped := map[int]stat{}
 	for more := true; more; {
@@ -243,8 +238,7 @@ func stopAll() map[int]stat {
 	return stopped
 }
 
-// childless waits for the children that have ended, and reports whether there are no
-// others.
+// childless waits for the children that have ended and reports whether none is left.
 func childless() bool {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

@@ -17,7 +17,7 @@ type scrubber struct {
 	token []byte
 }
 
-// endOfKey is how many characters of a key at the end of a text are taken for the key.
+// endOfKey is the number of characters of a key that are taken for it at the end of a text.
 const endOfKey = 8
 
 func newScrubber(key, token string) *scrubber {

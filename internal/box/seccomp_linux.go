@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// denied are the system calls that no auditor needs and that lead out of a box
-// where the kernel has a fault, or to keys that are not in files: it may not make
-// namespaces or mounts, look into other processes, use the kernel's keyrings, or
-// speak to the kernel's own machines.
+// denied are the system calls that no auditor needs and by which a fault of the kernel could
+// lead out of a box, or to keys that are not in files: those that make namespaces or mounts, look
+// into other processes, use the kernel's keyrings, or load programs into the kernel.
 var denied = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS,
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
@@ -26,8 +25,8 @@ var denied = []uint32{
 	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_QUOTACTL, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
 }
 
-// absent are the system calls of memory that is in no process and in no folder, where
-// nothing of ours would count it: libraries that know them do without.
+// absent are the system calls that make memory in no process and in no folder, which the limits
+// would not count. They fail as if the kernel did not know them: libraries do without.
 var absent = []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_SHMGET}
 
 // shared are the system calls of System V and POSIX IPC, which all programs of an account

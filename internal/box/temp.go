@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// TempDir makes a folder for temporary files, named after what it is for, with an
-// absolute path that no link is a part of. What a process that was killed left behind, a
-// later one removes when it makes its first.
+// TempDir makes a folder for temporary files, named after what it is for. Its path is absolute
+// and holds no links. remove removes it. The first call of a process also removes the folders
+// of processes that were killed.
 func TempDir(what string) (dir string, remove func() error, err error) {
 	return TempDirIn(os.TempDir(), what)
 }
 
-// TempDirIn is TempDir in a folder other than TMPDIR's.
+// TempDirIn is like TempDir for a folder other than TMPDIR's.
 func TempDirIn(in, what string) (dir string, remove func() error, err error) {
 	if in, err = filepath.Abs(in); err == nil {
 		in, err = filepath.EvalSymlinks(in)
@@ -51,11 +51,11 @@ var (
 	temporary = regexp.MustCompile(`^assay-[a-z]+\.\d+$`)
 )
 
-// settled is how old a folder is at least that is taken for left behind: a younger one may be
-// about to be locked.
+// settled is the least age of a folder that is taken for left behind. A younger one may not be
+// locked yet.
 const settled = time.Minute
 
-// sweep removes the folders in a folder that no process holds.
+// sweep removes the temporary folders that no process holds.
 func sweep(in string) {
 	entries, _ := os.ReadDir(in)
 	for _, e := range entries {
@@ -73,8 +73,8 @@ func sweep(in string) {
 	}
 }
 
-// removeAll removes a folder and what is in it, where folders may be read-only, as
-// those of an export and of Go's module cache are. No link leads it out.
+// removeAll removes a folder and all in it, also read-only folders like those of an export and
+// of Go's module cache. It follows no links.
 func removeAll(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {

@@ -10,15 +10,16 @@ import (
 	"time"
 )
 
+// A stat is what the kernel says about a process.
 type stat struct {
 	pid, parent, group, threads int
 	ticks, resident             int64
 	started                     int64 // in ticks since the machine began
-	dead                        bool  // and not yet waited for
+	dead                        bool  // it has ended and was not waited for
 }
 
-// clockTick is the kernel's unit of CPU time as it is told to programs: the same
-// on every platform that Go runs on.
+// clockTick is the unit in which the kernel reports CPU time: the same on every platform that
+// Go runs on.
 const clockTick = 10 * time.Millisecond
 
 func readStat(pid int) (s stat, ok bool) {
@@ -39,15 +40,15 @@ func readStat(pid int) (s stat, ok bool) {
 	return s, true
 }
 
-// signal sends a signal to this process, and not to another that has its number by
-// now: a program that forks without end goes through all numbers in seconds.
+// signal sends a signal to this process unless another has its number by now: a program that
+// forks without end goes through all numbers in seconds.
 func (s stat) signal(sig syscall.Signal) {
 	if now, ok := readStat(s.pid); ok && now.started == s.started {
 		_ = syscall.Kill(s.pid, sig)
 	}
 }
 
-// tree gives the process, all that descend from it and all of its group.
+// tree returns a process, all that descend from it and all of its group.
 func tree(leader int) []stat {
 	children := map[int][]stat{}
 	var found []stat
@@ -76,8 +77,8 @@ func tree(leader int) []stat {
 	return found
 }
 
-// watch gives what the processes of a tree use now. The leader is our own part of
-// it, and counts for its time alone, in which that of its dead children is.
+// watch returns what the processes of a tree use now. The leader is bubblewrap or the reaper:
+// only its CPU time counts, which includes that of children that have ended.
 func watch(leader int) usage {
 	var u usage
 	for _, s := range tree(leader) {
@@ -92,7 +93,7 @@ func watch(leader int) usage {
 	return u
 }
 
-// openFiles counts the open files of a process; 0 where it does not tell.
+// openFiles returns the number of open files of a process; 0 if it cannot be read.
 func openFiles(pid int) int {
 	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
 	info, err := os.Stat(dir)
@@ -111,8 +112,8 @@ func openFiles(pid int) int {
 	return len(names)
 }
 
-// removed gives the bytes of files that have no name any more and that a process of a
-// tree holds open, on the file system that a folder is in.
+// removed returns the bytes of files without a name that processes of a tree hold open, on the
+// file system of a folder.
 func removed(leader int, folder *os.Root) int64 {
 	info, err := folder.Stat(".")
 	if err != nil {
@@ -135,8 +136,8 @@ func removed(leader int, folder *os.Root) int64 {
 	return sum
 }
 
-// withoutShared gives the memory of the processes of a tree with what they share
-// counted once. It takes long: it is asked for where the sum is over the limit.
+// withoutShared returns the memory of the processes of a tree, shared memory counted once. It is
+// slow, so it is called only if the plain sum is over the limit.
 func withoutShared(leader int) int64 {
 	sum := int64(0)
 	for _, s := range tree(leader) {
@@ -157,8 +158,7 @@ func withoutShared(leader int) int64 {
 	return sum
 }
 
-// markedProcesses gives the processes whose environment held the mark when they
-// started.
+// markedProcesses returns the processes whose environment held the mark when they started.
 func markedProcesses(mark string) []int {
 	var found []int
 	for _, pid := range processes() {
@@ -173,6 +173,7 @@ func markedProcesses(mark string) []int {
 	return found
 }
 
+// processes returns the IDs of all processes.
 func processes() []int {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -189,6 +190,7 @@ func processes() []int {
 	return pids
 }
 
+// threadsOf returns the number of threads of an account.
 func threadsOf(uid int) int {
 	sum := 0
 	for _, pid := range processes() {
@@ -205,9 +207,9 @@ func threadsOf(uid int) int {
 	return sum
 }
 
-// ownPeak gives the largest memory of a single process of the run, as the kernel
-// kept it, where that says something: a process inherits the peak of the one that
-// started it, which is ours, so a figure that is not above ours may be ours.
+// ownPeak returns the peak of memory of the largest process of the run; 0 if it is unknown. A
+// process inherits the peak of the one that started it, so a value no larger than this process's
+// own says nothing.
 func ownPeak(state *os.ProcessState) int64 {
 	theirs, ok := state.SysUsage().(*syscall.Rusage)
 	var ours syscall.Rusage
@@ -217,8 +219,8 @@ func ownPeak(state *os.ProcessState) int64 {
 	return theirs.Maxrss * 1024
 }
 
-// full reports whether the file system that a descriptor is in, which is of this
-// size, has no room left or holds more files than it has room for.
+// full reports whether the file system of a descriptor, of this size, has no room left or holds
+// too many files.
 func full(f *os.File, size int64) bool {
 	var s syscall.Statfs_t
 	return syscall.Fstatfs(int(f.Fd()), &s) == nil && (s.Bavail == 0 || int64(s.Files-s.Ffree) > size/leastFile)

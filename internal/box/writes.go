@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// A writable is a folder or file of this machine that a program may write: there is no
-// file system of limited size around it, so it is looked at how much it grows.
+// A writable is a folder or file of this machine that a program may write. It lies in no file
+// system of limited size, so its growth is measured.
 type writable struct {
 	path   string
 	root   *os.Root // of the folder, or of that which holds the file
@@ -14,8 +14,8 @@ type writable struct {
 	before int64    // bytes that it took when the program began
 }
 
-// openWrites keeps what the program may write, as it is before the program starts:
-// what it puts into the place of something is not followed.
+// openWrites opens what the program may write before the program starts, so that links which
+// the program puts in its place are not followed.
 func openWrites(paths []string) (ws []writable, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
@@ -35,9 +35,8 @@ func openWrites(paths []string) (ws []writable, err error) {
 	return ws, nil
 }
 
-// grown gives by how many bytes it has grown, those of files included that a process
-// of the leader's removed and holds open; where they are more than most, something
-// above it.
+// grown returns by how many bytes it has grown, with files that processes of the leader have
+// removed and hold open. It stops counting once they are more than most.
 func (w writable) grown(leader int, most int64) int64 {
 	sum := size(w.root, w.name, w.before+most) - w.before
 	if sum > most {
