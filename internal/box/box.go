@@ -38,10 +38,12 @@ type Box struct {
 
 // A sandbox is what confines programs on this machine.
 type sandbox struct {
-	bwrap, prlimit, setpriv string // paths of programs; prlimit and setpriv are empty where they are missing
-	landlock                int    // version of Landlock, where it confines in place of bubblewrap
-	drops                   bool   // we are root, and the program becomes nobody
-	sized                   bool   // its home is a file system of limited size
+	bwrap    string // its path
+	prlimit  string // its path; "" if it is missing
+	setpriv  string // its path; "" if it is missing
+	landlock int    // version of Landlock, where it confines in place of bubblewrap
+	drops    bool   // the program becomes nobody, as Assay runs as root
+	sized    bool   // its home is a file system of limited size
 }
 
 // nobody is the user and the group that programs run as where Assay runs as root.
@@ -79,7 +81,9 @@ func confiner() (s sandbox, missing string) {
 	if withoutBubblewrap {
 		bwrap = ""
 	}
-	once, _ := tried.LoadOrStore(bwrap, sync.OnceValues(func() (sandbox, string) { return try(bwrap, sandboxes(bwrap)) }))
+	once, _ := tried.LoadOrStore(bwrap, sync.OnceValues(func() (sandbox, string) {
+		return try(bwrap, sandboxes(bwrap))
+	}))
 	return once.(func() (sandbox, string))()
 }
 
@@ -105,8 +109,9 @@ func try(bwrap string, all []sandbox) (s sandbox, missing string) {
 		if err != nil {
 			return s, err.Error()
 		}
-		e, err := Process{Dir: home.Dir, Command: []string{"/bin/sh", "-c", ":"}, Box: b, Home: home,
-			Timeout: tryTimeout, Progress: true}.Run(context.Background())
+		p := Process{Dir: home.Dir, Command: []string{"/bin/sh", "-c", ":"}, Box: b, Home: home,
+			Timeout: tryTimeout, Progress: true}
+		e, err := p.Run(context.Background())
 		_ = home.Close()
 		if err == nil && e.Code == 0 {
 			return s, ""
@@ -133,7 +138,7 @@ func sandboxes(bwrap string) (all []sandbox) {
 		for _, drops := range []bool{true, false} {
 			for _, sized := range []bool{true, false} {
 				if !drops || root && setpriv != "" {
-					all = append(all, sandbox{bwrap: bwrap, prlimit: prlimit, setpriv: setpriv, drops: drops, sized: sized})
+					all = append(all, sandbox{bwrap, prlimit, setpriv, 0, drops, sized})
 				}
 			}
 		}
@@ -190,7 +195,8 @@ func (b *Box) exposed(missing string, n audit.Network) string {
 	if len(could) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("confined in part (Landlock, version %d): it could %s", b.landlock, strings.Join(could, ", "))
+	return fmt.Sprintf("confined in part (Landlock, version %d): it could %s", b.landlock,
+		strings.Join(could, ", "))
 }
 
 // Unconfined returns what Landlock lets every program do that bubblewrap does not; "" for
@@ -265,7 +271,8 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	b = &Box{sandbox: s, mounts: system(), writes: writes}
 	b.see("--ro-bind", programs()...)
 	for _, name := range e.Env {
-		for _, p := range filepath.SplitList(os.Getenv(name)) { // a variable like GOMODCACHE is of no use without its folder
+		// A variable like GOMODCACHE is of no use without its folder.
+		for _, p := range filepath.SplitList(os.Getenv(name)) {
 			if filepath.IsAbs(p) && filepath.Clean(p) != "/" && Exists(p) {
 				b.see("--ro-bind", filepath.Clean(p))
 			}
@@ -273,13 +280,15 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 	}
 	for _, p := range reads {
 		if info, err := os.Stat(p); s.drops && err == nil && !info.IsDir() && info.Mode()&0o004 == 0 {
-			return nil, "", fmt.Errorf("its Reads names %s, which it could not read: where we are root it runs as uid %d, so others must be allowed to read the file", p, nobody)
+			return nil, "", fmt.Errorf("its Reads names %s, which it could not read: where we are root it "+
+				"runs as uid %d, so others must be allowed to read the file", p, nobody)
 		}
 	}
 	b.see("--ro-bind", reads...)
 	for _, p := range writes {
 		if info, err := os.Stat(p); s.drops && err == nil && info.Mode()&0o002 == 0 && !ownedByNobody(info) {
-			return nil, "", fmt.Errorf("its Writes names %s, which it could not write: where we are root it runs as uid %d, so give it the folder: chown -R %[2]d %[1]s", p, nobody)
+			return nil, "", fmt.Errorf("its Writes names %s, which it could not write: where we are root it "+
+				"runs as uid %d, so give it the folder: chown -R %[2]d %[1]s", p, nobody)
 		}
 	}
 	b.see("--bind", writes...)
@@ -301,7 +310,8 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 		b.hideOurselves(reads)
 	}
 	if name := b.unseen(e.Command + "\n" + e.Version); name != "" {
-		return nil, "", fmt.Errorf("its command names %s, which it may not see: add the file, or a folder that holds it and no answers, to its Reads", name)
+		return nil, "", fmt.Errorf("its command names %s, which it may not see: add the file, or a folder "+
+			"that holds it and no answers, to its Reads", name)
 	}
 	return b, "", nil
 }
@@ -355,7 +365,8 @@ func (b *Box) reach(export string, reads, writes []string) error {
 			inside = filepath.Join(p, "x")
 		}
 		if shut := shutAbove(inside); shut != "" {
-			return fmt.Errorf("it needs %s, and uid %d may not enter %s: name a folder elsewhere, or let others enter it (chmod o+x %[3]s)", p, nobody, shut)
+			return fmt.Errorf("it needs %s, and uid %d may not enter %s: name a folder elsewhere, or let "+
+				"others enter it (chmod o+x %[3]s)", p, nobody, shut)
 		}
 	}
 	b.mounts = slices.DeleteFunc(b.mounts, func(m mount) bool { return shutAbove(m.path) != "" })
@@ -389,7 +400,9 @@ func (b *Box) reachExport(export string) error {
 	if nearest.path == "" || nearest.kind == "--tmpfs" { // bubblewrap makes the folders between
 		return nil
 	}
-	return fmt.Errorf("it sees %s, and the export lies in there below %s, which uid %d may not enter: set TMPDIR to a folder elsewhere, or let its Reads and Environment name other folders", nearest.path, around, nobody)
+	return fmt.Errorf("it sees %s, and the export lies in there below %s, which uid %d may not enter: "+
+		"set TMPDIR to a folder elsewhere, or let its Reads and Environment name other folders",
+		nearest.path, around, nobody)
 }
 
 // see adds paths to what the program sees. An account without rights cannot open a folder
@@ -451,7 +464,8 @@ func (b *Box) hide(export string) error {
 			rel, err := filepath.Rel(real, secret)
 			switch {
 			case real == secret, slices.Contains(b.opened, secret):
-				return fmt.Errorf("%s holds answer keys or clones with the answers: no auditor may see it; name a folder inside of it under Reads", m.path)
+				return fmt.Errorf("%s holds answer keys or clones with the answers: no auditor may see it; "+
+					"name a folder inside of it under Reads", m.path)
 			case err == nil && filepath.IsLocal(rel):
 				b.mounts = append(b.mounts, mount{filepath.Join(m.path, rel), "--tmpfs"})
 			}
@@ -478,7 +492,8 @@ func (b *Box) hideOurselves(named []string) {
 
 // kept are the parts of /proc that are mounted read-only, so that not even root of the box can
 // write them.
-var kept = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/mtrr", "/proc/scsi", "/proc/pressure"}
+var kept = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs",
+	"/proc/acpi", "/proc/mtrr", "/proc/scsi", "/proc/pressure"}
 
 // arguments returns the arguments of bubblewrap that stand before the command. Mounts are made
 // from the outside in, so that the deeper one wins.
@@ -487,13 +502,15 @@ func (b *Box) arguments(p Process) []string {
 	if p.Home != nil {
 		home = p.Home.Dir
 	}
-	args := []string{"--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"}
+	args := []string{"--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+		"--unshare-cgroup-try", "--cap-drop", "ALL"}
 	switch {
 	case b.drops:
 		// What setpriv needs to take the rest away.
 		args = append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
 	case os.Geteuid() == 0:
-		args = append(args, "--unshare-user", "--uid", strconv.Itoa(nobody), "--gid", strconv.Itoa(nobody))
+		id := strconv.Itoa(nobody)
+		args = append(args, "--unshare-user", "--uid", id, "--gid", id)
 	default:
 		args = append(args, "--unshare-user-try")
 	}
@@ -510,7 +527,9 @@ func (b *Box) arguments(p Process) []string {
 	} else if home != "" {
 		mounts = append(mounts, mount{home, "--bind"})
 	}
-	slices.SortStableFunc(mounts, func(x, y mount) int { return strings.Count(x.path, "/") - strings.Count(y.path, "/") })
+	slices.SortStableFunc(mounts, func(x, y mount) int {
+		return strings.Count(x.path, "/") - strings.Count(y.path, "/")
+	})
 	args = append(args, "--proc", "/proc")
 	for _, p := range kept {
 		if Exists(p) {
@@ -583,7 +602,8 @@ func (p Process) describe() string {
 	case b == nil:
 		words = []string{"no sandbox"}
 	case b.landlock > 0:
-		words = []string{fmt.Sprintf("Landlock (version %d)", b.landlock), fmt.Sprintf("as uid %d", max(b.owner(), os.Geteuid()))}
+		account := max(b.owner(), os.Geteuid())
+		words = []string{fmt.Sprintf("Landlock (version %d)", b.landlock), fmt.Sprintf("as uid %d", account)}
 	case b.drops:
 		words = []string{"bubblewrap", fmt.Sprintf("as uid %d", nobody)}
 	case os.Geteuid() == 0:
@@ -593,7 +613,8 @@ func (p Process) describe() string {
 	}
 	switch {
 	case p.way != nil && (p.Box == nil || p.Box.landlock > 0 && p.Box.landlock < abiTCP):
-		words = append(words, "told of a "+strings.TrimPrefix(p.way.describe(p.Env), "network through a "))
+		said := strings.TrimPrefix(p.way.describe(p.Env), "network through a ")
+		words = append(words, "told of a "+said)
 	case p.way != nil:
 		words = append(words, p.way.describe(p.Env))
 	case p.Box == nil:
@@ -613,7 +634,8 @@ func (p Process) describe() string {
 // may read.
 func system() []mount {
 	var ms []mount
-	for _, p := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu"} {
+	for _, p := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt",
+		"/nix", "/gnu"} {
 		info, err := os.Lstat(p)
 		switch {
 		case err != nil:
@@ -653,7 +675,8 @@ func programs() []string {
 	var ps []string
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		info, err := os.Stat(dir)
-		if !filepath.IsAbs(dir) || err != nil || !info.IsDir() || systemPath(dir) || slices.Contains(secrets(), filepath.Clean(dir)) {
+		if !filepath.IsAbs(dir) || err != nil || !info.IsDir() || systemPath(dir) ||
+			slices.Contains(secrets(), filepath.Clean(dir)) {
 			continue
 		}
 		ps = append(ps, filepath.Clean(dir))
@@ -667,7 +690,8 @@ func programs() []string {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			to, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name()))
-			if e.Type()&fs.ModeSymlink != 0 && err == nil && !systemPath(to) && !slices.ContainsFunc(ps, func(p string) bool { return within(to, p) }) {
+			known := slices.ContainsFunc(ps, func(p string) bool { return within(to, p) })
+			if e.Type()&fs.ModeSymlink != 0 && err == nil && !systemPath(to) && !known {
 				ps = append(ps, to)
 			}
 		}
@@ -680,7 +704,9 @@ func Exists(p string) bool { _, err := os.Stat(p); return err == nil }
 
 // systemPath reports whether every box sees a path.
 func systemPath(p string) bool {
-	return slices.ContainsFunc(system(), func(m mount) bool { return m.kind != "--tmpfs" && m.kind != hideFile && within(p, m.path) })
+	return slices.ContainsFunc(system(), func(m mount) bool {
+		return m.kind != "--tmpfs" && m.kind != hideFile && within(p, m.path)
+	})
 }
 
 // within reports whether p is dir or lies below it.
@@ -721,9 +747,11 @@ func folders(field string, names []string) ([]string, error) {
 		real, err := filepath.EvalSymlinks(p)
 		switch {
 		case !filepath.IsAbs(p) || err != nil:
-			return nil, fmt.Errorf("%s names %s, which is not there: expected an absolute path, ~/path or $NAME/path", field, n)
+			return nil, fmt.Errorf("%s names %s, which is not there: expected an absolute path, "+
+				"~/path or $NAME/path", field, n)
 		case real == "/" || within(real, "/proc"):
-			return nil, fmt.Errorf("%s names %s, by which it would see the processes of this machine and what their environments hold: name the folders that it needs", field, n)
+			return nil, fmt.Errorf("%s names %s, by which it would see the processes of this machine and "+
+				"what their environments hold: name the folders that it needs", field, n)
 		}
 		paths = append(paths, filepath.Clean(p))
 	}
@@ -759,7 +787,9 @@ func secrets() []string {
 			dirs = append(dirs, abs)
 		}
 	}
-	for _, dir := range append([]string{os.Getenv("ASSAY_ROOT"), os.Getenv("ASSAY_CACHE")}, hidden...) {
+	add(os.Getenv("ASSAY_ROOT"))
+	add(os.Getenv("ASSAY_CACHE"))
+	for _, dir := range hidden {
 		add(dir)
 	}
 	before, _, _ := strings.Cut(os.Getenv("ASSAY_MIRROR"), "{")

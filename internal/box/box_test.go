@@ -175,7 +175,7 @@ func (l *lair) free(name string) {
 	require.NoError(l, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
 }
 
-func TestAHome(t *testing.T) {
+func TestHome(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		e, home := l.run(`cat "$HOME/told.txt" A.java; echo mine > "$HOME/mine" && echo tmp > "$TMPDIR/mine" && echo report > "$ASSAY_OUT/r" && pwd`)
 		require.Equal(t, 0, e.Code, string(e.Stderr))
@@ -190,9 +190,9 @@ func TestAHome(t *testing.T) {
 	})
 }
 
-// TestWhatComesBack: the folder for reports is the one that the program was given,
-// and a report is a file in it.
-func TestWhatComesBack(t *testing.T) {
+// TestReadReport checks that a report is read only if it is a plain file in the folder that the
+// program was given.
+func TestReadReport(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		elsewhere := tempDir(t)
 		require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "r"), []byte("forged"), 0o644))
@@ -223,8 +223,8 @@ func TestWhatComesBack(t *testing.T) {
 	})
 }
 
-// TestADeviceAsAReport needs an account that can make one.
-func TestADeviceAsAReport(t *testing.T) {
+// TestDeviceAsReport checks that a device is no report. Only root can make one.
+func TestDeviceAsReport(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can make a device")
 	}
@@ -268,9 +268,9 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestWhatItWritesIsLimited: a folder of Writes holds what it held and what the limit
-// allows, also while it runs and where the file has no name any more.
-func TestWhatItWritesIsLimited(t *testing.T) {
+// TestGrowthOfWritesIsLimited checks that a folder of Writes may grow by the limit, whatever it
+// held before, and that files without a name count.
+func TestGrowthOfWritesIsLimited(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		before := filepath.Join(l.own, "before")
 		require.NoError(t, os.WriteFile(before, make([]byte, 20<<20), 0o600))
@@ -304,8 +304,9 @@ func TestWhatItWritesIsLimited(t *testing.T) {
 	})
 }
 
-// TestTheFoldersOfAllAreLimited: what is written beside the home is memory too.
-func TestTheFoldersOfAllAreLimited(t *testing.T) {
+// TestScratchFoldersAreLimited checks that the folders which everybody may write, and which are
+// in memory, are limited.
+func TestScratchFoldersAreLimited(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		if !l.box.sized {
 			t.Skip("this bubblewrap makes no file systems of limited size")
@@ -319,9 +320,9 @@ func TestTheFoldersOfAllAreLimited(t *testing.T) {
 	})
 }
 
-// TestNobodyGetsAway: a process that left the group, the session, its environment
-// and its parent ends with the run all the same.
-func TestNobodyGetsAway(t *testing.T) {
+// TestAllProcessesEnd checks that a process that left the group, the session, its environment
+// and its parent ends with the run.
+func TestAllProcessesEnd(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		line := `(env -i setsid "$SELF" hold "$OWN/lock" < /dev/null > /dev/null 2>&1 &) ; until test -e "$OWN/lock.ready"; do sleep 0.01; done; `
 		e, _ := l.run(line + "exit 3")
@@ -334,8 +335,9 @@ func TestNobodyGetsAway(t *testing.T) {
 	})
 }
 
-// TestAProgramOutOfSight is told before it starts, with what to do.
-func TestAProgramOutOfSight(t *testing.T) {
+// TestProgramOutsideTheSandbox checks that a command whose program the sandbox hides is an error
+// that says what to do, before anything starts.
+func TestProgramOutsideTheSandbox(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		script := filepath.Join(tempDir(t), "tool.sh")
 		require.NoError(t, os.WriteFile(script, []byte("echo ran\n"), 0o644))
@@ -350,9 +352,9 @@ func TestAProgramOutOfSight(t *testing.T) {
 	})
 }
 
-// TestOurOwnBinariesAreHidden: the keys are embedded in them. A section whose command
-// runs assay sees it.
-func TestOurOwnBinariesAreHidden(t *testing.T) {
+// TestAssayIsHidden checks that the binaries with the keys embedded are hidden, unless the
+// section's command runs assay.
+func TestAssayIsHidden(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		dir := tempDir(t)
 		installed := filepath.Join(dir, "assay")
@@ -370,8 +372,7 @@ func TestOurOwnBinariesAreHidden(t *testing.T) {
 	})
 }
 
-// TestHiddenFolders: what a command's flags name is kept from a program as what the
-// environment names is.
+// TestHiddenFolders checks that the folders of Hide are hidden like those of the environment.
 func TestHiddenFolders(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		dir := tempDir(t)
@@ -425,8 +426,8 @@ func TestLinkAroundHiddenFolders(t *testing.T) {
 	})
 }
 
-// TestAllOfTheMachine is nothing that a program may see: its processes would be among it.
-func TestAllOfTheMachine(t *testing.T) {
+// TestWholeMachineIsRefused checks that no section may read / or /proc.
+func TestWholeMachineIsRefused(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		link := filepath.Join(tempDir(t), "link")
 		require.NoError(t, os.Symlink("/", link))
@@ -470,8 +471,9 @@ func TestExportOutOfReach(t *testing.T) {
 	})
 }
 
-// TestFoldersThatAreNotForAll: where we are root, the program is not.
-func TestFoldersThatAreNotForAll(t *testing.T) {
+// TestPrivateFolders checks that a program that runs as another account cannot read what only
+// root may read.
+func TestPrivateFolders(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		if !l.box.drops {
 			t.Skip("it runs as this account")

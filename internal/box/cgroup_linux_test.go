@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDividable: a cgroup is made only below one that gives its children both
-// controllers, and what cannot be limited is taken away again.
+// TestDividable checks that a cgroup is made only below one that gives its children both
+// controllers, and removed if it cannot be limited.
 func TestDividable(t *testing.T) {
 	root := t.TempDir()
 	control := func(dir, given string) {

@@ -8,7 +8,8 @@ import (
 )
 
 // harmless are the signals by which no program ends.
-var harmless = []syscall.Signal{syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTOP, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGURG, syscall.SIGWINCH}
+var harmless = []syscall.Signal{syscall.SIGCHLD, syscall.SIGCONT, syscall.SIGSTOP, syscall.SIGTSTP,
+	syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGURG, syscall.SIGWINCH}
 
 // noWait keeps the opening of a FIFO from waiting for its other end.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOFOLLOW

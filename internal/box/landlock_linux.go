@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -74,7 +73,8 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 func (b *Box) grants() (read, write []string) {
 	hidden := map[string]bool{}
 	for _, m := range b.mounts {
-		if real, err := filepath.EvalSymlinks(m.path); err == nil && (m.kind == "--tmpfs" || m.kind == hideFile) {
+		real, err := filepath.EvalSymlinks(m.path)
+		if err == nil && (m.kind == "--tmpfs" || m.kind == hideFile) {
 			hidden[real] = true
 		}
 	}
@@ -98,7 +98,7 @@ func appendVisible(to []string, path string, hidden map[string]bool) []string {
 	if hidden[path] {
 		return to
 	}
-	below := func(name string) bool { return strings.HasPrefix(name, strings.TrimSuffix(path, "/")+"/") }
+	below := func(name string) bool { return within(name, path) }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(hidden)), below) {
 		return append(to, path)
 	}
@@ -119,7 +119,8 @@ const launcherSpec = 3
 
 func init() {
 	if len(os.Args) > 2 && os.Args[0] == launcherName {
-		fmt.Fprintln(os.Stderr, "assay: the program cannot be confined:", launchConfined(os.Args[1], os.Args[2:]))
+		err := launchConfined(os.Args[1], os.Args[2:])
+		fmt.Fprintln(os.Stderr, "assay: the program cannot be confined:", err)
 		os.Exit(126)
 	}
 }
@@ -145,13 +146,21 @@ func launchConfined(program string, argv []string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	if filter := forbidden(c.sockets()); len(filter) > 0 {
-		program := unix.SockFprog{Len: uint16(len(filter) / unix.SizeofSockFilter), Filter: (*unix.SockFilter)(unsafe.Pointer(&filter[0]))}
-		if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
-			return fmt.Errorf("seccomp: %w", err)
-		}
+	if err := filterCalls(forbidden(c.sockets())); err != nil {
+		return fmt.Errorf("seccomp: %w", err)
 	}
 	return fmt.Errorf("%s: %w", program, syscall.Exec(program, argv, os.Environ()))
+}
+
+// filterCalls installs a filter of system calls for this thread; an empty one does nothing.
+func filterCalls(filter []byte) error {
+	if len(filter) == 0 {
+		return nil
+	}
+	program := unix.SockFprog{Len: uint16(len(filter) / unix.SizeofSockFilter),
+		Filter: (*unix.SockFilter)(unsafe.Pointer(&filter[0]))}
+	at := uintptr(unsafe.Pointer(&program))
+	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, at, 0, 0)
 }
 
 // restrict has Landlock confine this process. Rights that the kernel does not know are left

@@ -46,15 +46,18 @@ type usage struct {
 // The kernel lets no process have more open files than the limit, so reaching it counts.
 func (u usage) crossed(l audit.Limits) string {
 	over := func(what, most, field string) string {
-		return fmt.Sprintf("it was stopped: it used more than %s of %s (the limit %s of its section)", most, what, field)
+		return fmt.Sprintf("it was stopped: it used more than %s of %s (the limit %s of its section)",
+			most, what, field)
 	}
 	switch {
 	case u.memory > l.Memory:
 		return over("memory", Size(l.Memory), "Memory")
 	case u.processes > l.Processes:
-		return fmt.Sprintf("it was stopped: it had more than %d processes and threads (the limit Processes of its section)", l.Processes)
+		return fmt.Sprintf("it was stopped: it had more than %d processes and threads "+
+			"(the limit Processes of its section)", l.Processes)
 	case u.openFiles >= l.OpenFiles:
-		return fmt.Sprintf("it was stopped: one process had %d open files (the limit Open files of its section)", l.OpenFiles)
+		return fmt.Sprintf("it was stopped: one process had %d open files "+
+			"(the limit Open files of its section)", l.OpenFiles)
 	case u.cpu > l.CPU:
 		return over("CPU time", l.CPU.String(), "CPU time")
 	case u.disk > l.Disk && u.folder != "":

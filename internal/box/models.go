@@ -2,7 +2,6 @@ package box
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 	"net"
 	"net/http"
@@ -45,8 +44,7 @@ func (m *modelPair) set(to *string, name string) {
 // watchModels returns the pair of a request, which is filled in as bodies are read.
 func (p *proxy) watchModels(r *http.Request) *modelPair {
 	m := &modelPair{note: func(asked, served string) {
-		port := cmp.Or(p.provider.Port(), map[string]string{"https": "443", "http": "80"}[p.provider.Scheme])
-		p.note(net.JoinHostPort(p.provider.Hostname(), port), func(t *audit.Traffic) {
+		p.note(net.JoinHostPort(p.provider.Hostname(), portOf(p.provider)), func(t *audit.Traffic) {
 			pair := audit.AnsweredBy{Asked: asked, Served: served}
 			if len(t.Models) < maxModels && !slices.Contains(t.Models, pair) {
 				t.Models = append(t.Models, pair)

@@ -13,9 +13,9 @@ import (
 	"assay/audit"
 )
 
-// TestTheProxySeesWhoAnswers: each pair of a model that was asked and one that answered is noted
+// TestProxySeesModels checks that each pair of a model that was asked and one that answered is logged
 // once, by the body, the path or the header, in one piece or as a stream.
-func TestTheProxySeesWhoAnswers(t *testing.T) {
+func TestProxySeesModels(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		switch r.URL.Path {

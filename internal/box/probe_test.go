@@ -164,7 +164,8 @@ func canWrite(name string) bool {
 	return err == nil
 }
 
-// TestNothingOfTheSystemCanBeWritten: whoever we are, root among them.
+// TestNothingOfTheSystemCanBeWritten checks, whatever account runs it, that the program can
+// write nothing but its own folders.
 func TestNothingOfTheSystemCanBeWritten(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		e, _ := l.run(`"$SELF" probe "$HOME" "$OWN"`)

@@ -170,8 +170,8 @@ func (p *proxy) environment(env []string) []string {
 		return slices.ContainsFunc(p.network.Hosts, func(host string) bool { return strings.HasPrefix(strings.ToLower(host), name+":") })
 	}), ",")
 	at := "http://" + p.address
-	told := map[string]string{"HTTP_PROXY": at, "HTTPS_PROXY": at, "ALL_PROXY": at, "http_proxy": at, "https_proxy": at, "all_proxy": at,
-		"NO_PROXY": direct, "no_proxy": direct}
+	told := map[string]string{"HTTP_PROXY": at, "HTTPS_PROXY": at, "ALL_PROXY": at, "NO_PROXY": direct,
+		"http_proxy": at, "https_proxy": at, "all_proxy": at, "no_proxy": direct}
 	if p.provider != nil {
 		told[p.network.BaseURL] = at + p.provider.Path
 		told[p.network.Key] = p.token
@@ -314,7 +314,8 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 				return nil
 			}
 			if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-				return fmt.Errorf("the provider answers in the coding %q, in which the key cannot be searched for: expected none", coding)
+				return fmt.Errorf("the provider answers in the coding %q, in which the key cannot be "+
+					"searched for: expected none", coding)
 			}
 			scrub.headers(r.Header)
 			if r.Request.Method != http.MethodHead {
@@ -423,9 +424,14 @@ func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	return &countedConn{Conn: c, proxy: p, host: address}, nil
 }
 
+// portOf returns the port of a URL, which its scheme implies if it names none.
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
+}
+
 // allowed reports whether the section names a host with this port.
 func (p *proxy) allowed(host, port string) bool {
-	if p.provider != nil && host == strings.ToLower(p.provider.Hostname()) && port == cmp.Or(p.provider.Port(), map[string]string{"https": "443", "http": "80"}[p.provider.Scheme]) {
+	if p.provider != nil && host == strings.ToLower(p.provider.Hostname()) && port == portOf(p.provider) {
 		return true
 	}
 	return slices.ContainsFunc(p.network.Hosts, func(named string) bool {
@@ -450,7 +456,7 @@ func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn,
 	if above.Scheme != "http" {
 		return nil, fmt.Errorf("the proxy of this machine is %s: expected one with http://", above.Redacted())
 	}
-	c, err := (&net.Dialer{Timeout: time.Minute}).DialContext(ctx, network, net.JoinHostPort(above.Hostname(), cmp.Or(above.Port(), "80")))
+	c, err := (&net.Dialer{Timeout: time.Minute}).DialContext(ctx, network, net.JoinHostPort(above.Hostname(), portOf(above)))
 	if err != nil {
 		return nil, err
 	}
@@ -471,7 +477,8 @@ func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn,
 		return nil, errors.Join(err, c.Close())
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, errors.Join(fmt.Errorf("the proxy of this machine, %s, does not connect to %s: %s", above.Redacted(), address, resp.Status), c.Close())
+		err := fmt.Errorf("the proxy of this machine, %s, does not connect to %s: %s", above.Redacted(), address, resp.Status)
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
@@ -493,7 +500,8 @@ func notHere(address string) func(context.Context, string, string, syscall.RawCo
 		if err != nil || named {
 			return err
 		}
-		if ip := at.Addr().Unmap(); ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ofThisMachine(ip) {
+		ip := at.Addr().Unmap()
+		if ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ofThisMachine(ip) {
 			return fmt.Errorf("%s leads to %s, which is %w: name the address itself under Hosts", address, ip, errKept)
 		}
 		return nil

@@ -76,9 +76,9 @@ func connectTo(n audit.Network) func(*Process) {
 	return func(p *Process) { p.Network = n }
 }
 
-// TestTheProviderGetsTheKey: the program holds a token, in whose place the proxy
-// puts the key; what the provider streams arrives as it is sent.
-func TestTheProviderGetsTheKey(t *testing.T) {
+// TestProviderGetsTheKey checks that the proxy replaces the token by the key, that the program
+// sees the token alone, and that answers arrive as they are streamed.
+func TestProviderGetsTheKey(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		const key = "sk-canary-8d1f0c77"
 		seen := make(chan struct{})
@@ -159,9 +159,9 @@ func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 	}
 }
 
-// TestNamedHostsAlone: whatever else listens on this machine or answers to a name
-// is out of reach, and what was tried is told.
-func TestNamedHostsAlone(t *testing.T) {
+// TestNamedHostsOnly checks that only the hosts of the section can be reached, and that refused
+// ones are logged.
+func TestNamedHostsOnly(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprintln(w, "hello") })
 		named, other := httptest.NewTLSServer(hello), httptest.NewTLSServer(hello)
@@ -197,8 +197,8 @@ func TestNamedHostsAlone(t *testing.T) {
 	})
 }
 
-// TestServersOfThisMachine: one that Hosts names is asked by the proxy, from a box the
-// only way to it; what else listens there is the program's own.
+// TestServersOfThisMachine checks that a server of this machine that Hosts names is reached by
+// the proxy, and others directly.
 func TestServersOfThisMachine(t *testing.T) {
 	for host, want := range map[string]string{"api.example.com": "127.0.0.1,localhost", "127.0.0.1:11434": "localhost", "LocalHost:80": "127.0.0.1"} {
 		p := &proxy{network: audit.Network{Hosts: []string{host}}, address: boxAddress}
@@ -208,8 +208,9 @@ func TestServersOfThisMachine(t *testing.T) {
 	}
 }
 
-// TestWhatTheProxyLeavesInTheBox is nothing: no descriptor, and no process.
-func TestWhatTheProxyLeavesInTheBox(t *testing.T) {
+// TestProxyLeavesNothingInTheBox checks that making the listener leaves no descriptor and no
+// process behind.
+func TestProxyLeavesNothingInTheBox(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		fd, err := unix.Open(l.export, unix.O_RDONLY, 0) // as whoever started us may leave one open
 		require.NoError(t, err)
@@ -229,8 +230,9 @@ func TestWhatTheProxyLeavesInTheBox(t *testing.T) {
 	})
 }
 
-// TestAnOpenNetwork is the machine's, where a section asks for it in so many words.
-func TestAnOpenNetwork(t *testing.T) {
+// TestOpenNetwork checks that a section gets the machine's network if it asks for it, and else
+// none.
+func TestOpenNetwork(t *testing.T) {
 	confined(t, func(t *testing.T, l *lair) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		defer server.Close()
@@ -257,8 +259,9 @@ func TestAllowedHosts(t *testing.T) {
 	}
 }
 
-// TestANameThatLeadsHere is not followed; the address itself can be named.
-func TestANameThatLeadsHere(t *testing.T) {
+// TestNameOfThisMachine checks that a name that resolves to this machine or its link is refused,
+// and that a section can name the address.
+func TestNameOfThisMachine(t *testing.T) {
 	for _, to := range []string{"127.0.0.1:5432", "[::1]:5432", "[::ffff:127.0.0.1]:5432", "0.0.0.0:5432", "169.254.169.254:80", "[fe80::1]:80"} {
 		require.ErrorIs(t, notHere("db.example:5432")(context.Background(), "tcp", to, nil), errKept, to)
 		require.NoError(t, notHere("127.0.0.1:5432")(context.Background(), "tcp", to, nil))
@@ -274,8 +277,8 @@ func TestANameThatLeadsHere(t *testing.T) {
 	require.NoError(t, notHere("localhost:5432")(context.Background(), "tcp", "[::1]:5432", nil))
 }
 
-// TestBehindAnotherProxy: where this machine gets out by a proxy alone, so does
-// the program, and what follows the other's answer is not lost.
+// TestBehindAnotherProxy checks that connections go through the proxy of this machine, and that
+// the bytes after its answer are not lost.
 func TestBehindAnotherProxy(t *testing.T) {
 	server, err := net.Listen("tcp4", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -310,9 +313,8 @@ func TestBehindAnotherProxy(t *testing.T) {
 	require.Equal(t, at, outer.close()[0].Host)
 }
 
-// TestAProviderThatLeadsOnWithTheKey: in an address that it leads to and in other
-// headers the program sees its token.
-func TestAProviderThatLeadsOnWithTheKey(t *testing.T) {
+// TestRedirectWithTheKey checks that the program sees its token in redirects and other headers.
+func TestRedirectWithTheKey(t *testing.T) {
 	const key = "sk-canary-8d1f0c77+/="
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		given := r.Header.Get("Authorization")
@@ -335,9 +337,8 @@ func TestAProviderThatLeadsOnWithTheKey(t *testing.T) {
 	require.Equal(t, p.token, resp.Header.Get("X-Given"))
 }
 
-// TestAProgramWithManyConnections holds no more of our open files than are its
-// share; the others wait until it closes one.
-func TestAProgramWithManyConnections(t *testing.T) {
+// TestManyConnections checks that further connections wait until one is closed.
+func TestManyConnections(t *testing.T) {
 	p, err := newProxy(audit.Network{Hosts: []string{"api.example.com"}}, false)
 	require.NoError(t, err)
 	defer p.close()
@@ -369,9 +370,8 @@ func TestAProgramWithManyConnections(t *testing.T) {
 	}
 }
 
-// TestTooMuchAtOnce: what is under way keeps what comes later waiting, and leaves its
-// place when it ends, a tunnel too.
-func TestTooMuchAtOnce(t *testing.T) {
+// TestManyRequests checks that further requests wait until one ends, tunnels among them.
+func TestManyRequests(t *testing.T) {
 	there, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer there.Close()
@@ -405,7 +405,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 	require.Contains(t, line, "200 Connection established")
 }
 
-func TestNoAddressOfAProvider(t *testing.T) {
+func TestProviderWithoutAddress(t *testing.T) {
 	t.Setenv("PROVIDER_URL", "api.example.com")
 	_, err := newProxy(audit.Network{Provider: "https://api.example.com", BaseURL: "PROVIDER_URL", Key: "K"}, true)
 	require.EqualError(t, err, "PROVIDER_URL is no address of a provider: expected a URL like https://api.example.com")

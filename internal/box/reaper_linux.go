@@ -52,7 +52,8 @@ func reaperCommand(p Process, rlimits []rlimit, files []*os.File) *exec.Cmd {
 		limits = append(limits, fmt.Sprintf("%d=%d:%d", r.resource, r.value, r.hard))
 	}
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Args = append([]string{reaperName, strconv.Itoa(os.Getpid()), strings.Join(limits, ","), strconv.Itoa(len(files))}, p.Command...)
+	cmd.Args = append([]string{reaperName, strconv.Itoa(os.Getpid()), strings.Join(limits, ","),
+		strconv.Itoa(len(files))}, p.Command...)
 	cmd.ExtraFiles = files
 	return cmd
 }
@@ -158,7 +159,8 @@ func goAhead() {
 }
 
 func ahead(thread int) error {
-	return unix.SchedSetAttr(thread, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0)
+	attr := &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}
+	return unix.SchedSetAttr(thread, attr, 0)
 }
 
 // threadsHere returns the number of processes and threads of the whole machine, with one read.
@@ -203,7 +205,8 @@ func waitFor(child int) int {
 // One that has become another account cannot be killed, so it gives up after endWithin.
 func endDescendants(child int) {
 	goAhead()
-	if slices.ContainsFunc(tree(os.Getpid()), func(s stat) bool { return s.group == child }) { // else the number may be another's by now
+	// Without a process of the group its number may be another's by now.
+	if slices.ContainsFunc(tree(os.Getpid()), func(s stat) bool { return s.group == child }) {
 		_ = syscall.Kill(-child, syscall.SIGKILL)
 	}
 	least, end := math.MaxInt, time.Now().Add(endWithin)

@@ -11,9 +11,9 @@ import (
 	"assay/audit"
 )
 
-// TestTheReaperIsAheadOfTheProgram: what the program starts without end takes its own
-// session's time and, where the kernel lets us, has no priority above its reaper.
-func TestTheReaperIsAheadOfTheProgram(t *testing.T) {
+// TestReaperRunsBeforeTheProgram checks that a program that starts processes without end takes
+// no time from the reaper.
+func TestReaperRunsBeforeTheProgram(t *testing.T) {
 	l := newLair(t, bare)
 	want := "0"
 	if granted() {
@@ -40,8 +40,9 @@ func granted() bool {
 	return <-got
 }
 
-// TestTheReaperEndsWhatGrowsTooFast: without a look of ours, and it tells why.
-func TestTheReaperEndsWhatGrowsTooFast(t *testing.T) {
+// TestReaperEndsTooManyProcesses checks that the reaper ends a program between two measurements,
+// and reports why.
+func TestReaperEndsTooManyProcesses(t *testing.T) {
 	runtime.LockOSThread() // with which the program would end
 	defer runtime.UnlockOSThread()
 	l := newLair(t, bare)

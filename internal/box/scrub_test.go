@@ -39,8 +39,8 @@ func forms() map[string]string {
 	return all
 }
 
-// TestScrubbedBodies: in whatever form and however it is cut up, the key does not come through,
-// and the text around it does.
+// TestScrubbedBodies checks that the key does not come through in any form and however it is cut,
+// and that the text around it does.
 func TestScrubbedBodies(t *testing.T) {
 	s := newScrubber(canary, "TOKEN")
 	read := func(r io.Reader) string {
@@ -65,8 +65,9 @@ func TestScrubbedBodies(t *testing.T) {
 	require.Equal(t, "", read(strings.NewReader("")))
 }
 
-// TestNothingElseIsHeldBack: only what may be the beginning of the key waits for what follows.
-func TestNothingElseIsHeldBack(t *testing.T) {
+// TestScrubberHoldsBackTheKeyAlone checks that only what may be the beginning of the key waits for
+// the bytes after it.
+func TestScrubberHoldsBackTheKeyAlone(t *testing.T) {
 	s := newScrubber(canary, "TOKEN")
 	for in, held := range map[string]string{"x": "", "data: {\"a\": 1}\n": "", "s": "s", "asks ": "", "%": "%", "%7": "%7", "%74": "", `\`: `\`, `\n`: "", "a" + canary[:20]: canary[:20]} {
 		_, rest := s.replace(nil, []byte(in), false)
@@ -74,9 +75,9 @@ func TestNothingElseIsHeldBack(t *testing.T) {
 	}
 }
 
-// TestTheTokenElsewhere: an error text that quotes what it was sent holds no key, since the
-// key stands nowhere but where keys belong.
-func TestTheTokenElsewhere(t *testing.T) {
+// TestTokenElsewhere checks that a request is refused if the token stands where no key belongs,
+// so that no answer quotes the key.
+func TestTokenElsewhere(t *testing.T) {
 	asked := 0
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++

@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSecret: variables that hold a secret are known by a word of their name, and
-// others that contain its letters are none.
+// TestSecret checks that variables which hold a secret are known by a word of their name.
 func TestSecret(t *testing.T) {
 	for _, name := range strings.Fields("OPENAI_API_KEY OPENAI_APIKEY API_KEYS AWS_SECRET_ACCESS_KEY ANTHROPIC_AUTH_TOKEN GITHUB_TOKEN token OPENAI_KEY_STAGING KEY_2 PGPASSWORD DB_PASSWD PASSPHRASE GOOGLE_APPLICATION_CREDENTIALS PROXY_AUTHORIZATION BASIC_AUTH npm-token") {
 		require.True(t, Secret(name), name)

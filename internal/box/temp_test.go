@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatAKilledProcessLeaves is removed by a later one; what a living one holds, and what
-// is not ours, stays.
-func TestWhatAKilledProcessLeaves(t *testing.T) {
+// TestFoldersOfKilledProcesses checks that a later process removes the folders of a killed one,
+// and neither those of a living one nor foreign ones.
+func TestFoldersOfKilledProcesses(t *testing.T) {
 	if in := os.Getenv("ASSAY_TEST_LEAVE"); in != "" {
 		dir, _, err := TempDirIn(in, "export")
 		fmt.Println(dir, err)
@@ -24,7 +24,7 @@ func TestWhatAKilledProcessLeaves(t *testing.T) {
 	}
 	in := t.TempDir()
 	leave := func() (dir string, kill func()) {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestWhatAKilledProcessLeaves$")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestFoldersOfKilledProcesses$")
 		cmd.Env = append(os.Environ(), "ASSAY_TEST_LEAVE="+in)
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)

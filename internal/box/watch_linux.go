@@ -33,7 +33,8 @@ func readStat(pid int) (s stat, ok bool) {
 		return s, false
 	}
 	n := func(i int) int64 { v, _ := strconv.ParseInt(fields[i], 10, 64); return v }
-	s = stat{pid: pid, dead: fields[0] == "Z" || fields[0] == "X", parent: int(n(1)), group: int(n(2)), threads: int(n(17)), started: n(19), resident: n(21) * int64(os.Getpagesize())}
+	s = stat{pid: pid, dead: fields[0] == "Z" || fields[0] == "X", parent: int(n(1)), group: int(n(2)),
+		threads: int(n(17)), started: n(19), resident: n(21) * int64(os.Getpagesize())}
 	for _, i := range []int{11, 12, 13, 14} { // its own, and of its children that ended
 		s.ticks += n(i)
 	}
@@ -126,7 +127,8 @@ func removed(leader int, folder *os.Root) int64 {
 		fds, _ := os.ReadDir(dir)
 		for _, fd := range fds {
 			var st syscall.Stat_t
-			if syscall.Stat(filepath.Join(dir, fd.Name()), &st) != nil || st.Nlink > 0 || st.Dev != device || st.Mode&syscall.S_IFMT != syscall.S_IFREG || seen[st.Ino] {
+			if syscall.Stat(filepath.Join(dir, fd.Name()), &st) != nil || st.Nlink > 0 || st.Dev != device ||
+				st.Mode&syscall.S_IFMT != syscall.S_IFREG || seen[st.Ino] {
 				continue
 			}
 			seen[st.Ino] = true

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A number that another process has by now is not sent the signal of the one that had it.
+// TestSignalsReachTheirOwnProcess checks that no signal reaches another process that has got the
+// number of the one that it was meant for.
 func TestSignalsReachTheirOwnProcess(t *testing.T) {
 	cmd := exec.Command("cat")
 	in, err := cmd.StdinPipe()
