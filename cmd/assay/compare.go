@@ -172,6 +172,9 @@ func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 
 func (c *compareCmd) names(ctx context.Context) error {
 	all, unread := record.ReadAuditors(c.Root)
+	if all[c.A] == nil || all[c.B] == nil {
+		unread = errors.Join(unread, c.addPublished(ctx, all))
+	}
 	as, errA := all.Find(c.A)
 	bs, errB := all.Find(c.B)
 	auditors := errA == nil && errB == nil
@@ -189,6 +192,24 @@ func (c *compareCmd) names(ctx context.Context) error {
 		return errors.Join(errA, errB, unread, noReviewers)
 	}
 	return errors.Join(unread, c.auditors(as, bs))
+}
+
+// addPublished adds the recorded runs of others by the two auditors to their audits.
+func (c *compareCmd) addPublished(ctx context.Context, all record.Auditors) error {
+	j, err := suite.NewJudge(c.Root)
+	if err != nil {
+		return err
+	}
+	runs, _, err := j.Published(ctx, c.A, c.B)
+	for _, r := range runs {
+		if all[r.Auditor] == nil {
+			all[r.Auditor] = map[string]*record.Record{}
+		}
+		if all[r.Auditor][r.Project] == nil {
+			all[r.Auditor][r.Project] = r
+		}
+	}
+	return err
 }
 
 func (c *compareCmd) reviewers(ctx context.Context) (a, b *report.VariantResults, err error) {

@@ -35,7 +35,7 @@ func TestScoreReports(t *testing.T) {
 	first, second := write("1.json", semgrep(debug, sql)), write("2.json", semgrep(sql))
 	out, err := run(suite.ScoreReports{Project: "vampi", Reports: []string{first, second}, Record: "mine"})
 	require.ErrorContains(t, err, "FAIL", "a recall of a few entries is below the goal")
-	for _, want := range []string{"mine     vampi", "recall ", "in their union", "FAIL: recall", "record: "} {
+	for _, want := range []string{"mine     vampi    2", "recall ", "in their union", "FAIL: recall", "record: "} {
 		require.Contains(t, out, want)
 	}
 	records, err := filepath.Glob(filepath.Join(root, "records", "*.json"))
@@ -57,4 +57,16 @@ func TestScoreReports(t *testing.T) {
 		_, err := run(suite.ScoreReports{Project: c.project, Reports: []string{c.file}})
 		require.ErrorContains(t, err, c.want)
 	}
+}
+
+// Two recorded agents are compared in a fresh clone, where neither has a record.
+func TestComparePublishedAgents(t *testing.T) {
+	was := stdout
+	t.Cleanup(func() { stdout = was })
+	var out bytes.Buffer
+	stdout = &out
+	require.NoError(t, (&compareCmd{Root: "../..", DB: filepath.Join(t.TempDir(), "none.db"), Format: "text", FailIf: "never",
+		A: "gpt-5.5-agentic-v1", B: "claude-haiku-4-5-agentic-v1"}).Run(t.Context()))
+	require.Contains(t, out.String(), "over 13 projects, ")
+	require.Regexp(t, `by runs, as the gate compares .*: FAIL: recall [\d.]+ %, was [\d.]+ %: \d+ points less\. Chance does this to`, out.String())
 }

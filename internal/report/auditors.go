@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"assay/audit/score"
 	"assay/internal/record"
@@ -13,6 +14,7 @@ import (
 type AuditorDiff struct {
 	A, B     string
 	Total    score.Comparison // of B against A, over all of these projects
+	Gate     string           // what the gate says of B with A as its baseline; may be empty
 	Projects []AuditedDiff    // by name
 	OnlyA    []string         // projects that B did not audit
 	OnlyB    []string
@@ -60,6 +62,32 @@ func DiffAuditors(a, b string, as, bs map[string]*record.Record) (*AuditorDiff, 
 		return nil, fmt.Errorf("%s and %s have no project in common: %s audited %s, and %s %s", a, b, a, list(d.OnlyA), b, list(d.OnlyB))
 	}
 	var err error
-	d.Total, err = score.CompareAuditors(all...)
+	if d.Total, err = score.CompareAuditors(all...); err != nil {
+		return nil, err
+	}
+	d.Gate, err = gateOf(as, bs)
 	return d, err
+}
+
+// gateOf returns what the gate says of the recall of B, as if A were its baseline; "" where
+// it cannot tell.
+func gateOf(as, bs map[string]*record.Record) (string, error) {
+	var subjects []score.Subject
+	for _, name := range slices.Sorted(maps.Keys(as)) {
+		if b := bs[name]; b != nil {
+			subjects = append(subjects, score.Subject{Name: name, Now: record.ScoreTrials(b.Trials),
+				Baseline: record.ScoreTrials(as[name].Trials)})
+		}
+	}
+	suite, err := score.JudgeSuite(subjects, score.Rules{})
+	if err != nil {
+		return "", err
+	}
+	for _, g := range slices.Concat(suite.Reasons, suite.Projects[0].Reasons) {
+		if g.Metric == score.MetricRecall && g.P.Defined {
+			text, _, _ := strings.Cut(g.Text, ". Your change") // it is another auditor
+			return string(g.Verdict) + ": " + text, nil
+		}
+	}
+	return "", nil
 }

@@ -129,6 +129,9 @@ func (d *VariantDiff) notes() []string {
 func (d *AuditorDiff) Text(w io.Writer) error {
 	c := &comparison{a: d.A, b: d.B}
 	fmt.Fprintf(c, "%s\nover %s, %s\n", recallStanding(d.B, d.Total), amount(len(d.Projects), "project"), rests(d.Total))
+	if d.Gate != "" {
+		fmt.Fprintf(c, "by runs, as the gate compares %s with a baseline: %s\n", d.B, d.Gate)
+	}
 	for i := range d.Projects {
 		p := &d.Projects[i]
 		fmt.Fprintf(c, "\n%s", audit.OneLine(p.Project, 0))

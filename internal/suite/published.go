@@ -16,8 +16,9 @@ import (
 
 // Published returns a record of each auditor on each project whose runs others have
 // published, scored by today's key and rules, by project and auditor, and the keys by
-// project. A project that cannot be scored is an error, beside the others.
-func (j Judge) Published(ctx context.Context) (rs []*record.Record, keys map[string]*audit.Project, err error) {
+// project; with names, of these auditors alone. A project that cannot be scored is an error,
+// beside the others.
+func (j Judge) Published(ctx context.Context, names ...string) (rs []*record.Record, keys map[string]*audit.Project, err error) {
 	by, err := j.env.recordings()
 	if err != nil {
 		return nil, nil, err
@@ -29,7 +30,9 @@ func (j Judge) Published(ctx context.Context) (rs []*record.Record, keys map[str
 	keys = map[string]*audit.Project{}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(by)) {
-		vs := slices.DeleteFunc(by[name], func(v *variant) bool { return v.replay[0].Source == "" })
+		vs := slices.DeleteFunc(by[name], func(v *variant) bool {
+			return v.replay[0].Source == "" || len(names) > 0 && !slices.Contains(names, v.name)
+		})
 		if len(vs) == 0 {
 			continue
 		}
