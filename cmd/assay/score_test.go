@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"assay/internal/suite"
+	"assay/internal/workflow"
 )
 
 // A report that exists is scored, kept as a record, compared with, and scored again.
@@ -64,7 +65,7 @@ func TestComparePublishedAgents(t *testing.T) {
 	was := stdout
 	t.Cleanup(func() { stdout = was })
 	var out bytes.Buffer
-	stdout = &out
+	stdout = &workflow.Writer{To: &out}
 	require.NoError(t, (&compareCmd{Root: "../..", DB: filepath.Join(t.TempDir(), "none.db"), Format: "text", FailIf: "never",
 		A: "gpt-5.5-agentic-v1", B: "claude-haiku-4-5-agentic-v1"}).Run(t.Context()))
 	require.Contains(t, out.String(), "over 13 projects, ")
