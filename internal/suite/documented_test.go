@@ -138,6 +138,7 @@ func (d *documented) furnish() {
 	// The agent of whom README speaks, a scanner, and the source of projects.
 	d.write(filepath.Join(d.root, "agent.sh"), "cat <<'END'\n"+smokeReport()+"END\n")
 	d.write(filepath.Join(d.root, "fixtures/auditors.md"), "# Auditors\n\n## bandit\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Format | json |\n| Timeout | 1m |\n\n```sh\necho '{\"findings\":[{\"file\":\"app.py\",\"line\":5,\"cwe\":\"CWE-78\",\"severity\":\"HIGH\",\"title\":\"a command\"}]}'\n```\n")
+	d.write(filepath.Join(filepath.Dir(d.root), "my-agent", "agent/agent.sh"), "echo '{\"findings\": []}'\n")
 	app, err := os.ReadFile("testdata/outside/app.py")
 	require.NoError(d.t, err)
 	shop := filepath.Join(filepath.Dir(d.root), "shop")
