@@ -10,37 +10,36 @@ import (
 	"assay/internal/workflow"
 )
 
-// A Suite is what the tests of one package share: the flags, what was configured,
-// and the summary that ends the run.
+// A Suite holds what the tests of one package share: flags, options, and the summary that is
+// printed at the end.
 type Suite struct{ suite *suite.Suite }
 
 // An Option configures a Suite.
 type Option struct{ set func(*suite.Options) }
 
-// Dir names the folder with fixtures/ and tests/ of one's own, relative to the
-// working folder. Settings that it lacks (goals, dimensions, prompts, models) are
-// Assay's; projects, cases, recordings and baselines are its own alone, unless
-// Shipped is given too. Records, results and reports go there. ASSAY_ROOT wins
-// over it.
+// Dir sets the folder with your own fixtures/ and tests/, relative to the working folder. Tables
+// that it lacks (goals, dimensions, prompts, models) are those of Assay. Projects, cases,
+// recordings and baselines are only its own, unless Shipped is set too. Records, results and
+// reports are written there. ASSAY_ROOT takes precedence.
 func Dir(dir string) Option { return Option{func(o *suite.Options) { o.Dir = dir }} }
 
 // Shipped adds Assay's own projects and cases to those of Dir.
 func Shipped() Option { return Option{func(o *suite.Options) { o.Both = true }} }
 
-// Auditor makes auditors written in Go available under their names. Where no
-// -auditor chooses, Smoke and Regression run them live.
+// Auditor adds auditors that are written in Go. Smoke and Regression run them live unless
+// -auditor chooses others.
 func Auditor(as ...audit.Auditor) Option {
 	return Option{func(o *suite.Options) { o.Auditors = append(o.Auditors, as...) }}
 }
 
-// Reviewer makes reviewers written in Go available under their names. Where no
-// -model chooses, Bench asks them.
+// Reviewer adds reviewers that are written in Go. Bench asks them unless -model chooses others.
+// Several goroutines may call one at the same time.
 func Reviewer(rs ...audit.Reviewer) Option {
 	return Option{func(o *suite.Options) { o.Reviewers = append(o.Reviewers, rs...) }}
 }
 
-// New defines Assay's flags on flag.CommandLine and gives the suite. Call it once,
-// in a variable of the test package: flags must be defined before they are parsed.
+// New defines Assay's flags on flag.CommandLine and returns the suite. Call it once, in a
+// variable of the test package, since flags must be defined before they are parsed.
 func New(options ...Option) *Suite {
 	o := suite.Options{Flags: flag.CommandLine, Shipped: shipped}
 	for _, option := range options {
@@ -49,25 +48,26 @@ func New(options ...Option) *Suite {
 	return &Suite{suite.New(o)}
 }
 
-// Main runs the tests, prints the summary after them and gives the exit status: 0
-// where everything passed, 1 where something failed or proves nothing, 2 for a
-// mistake in flags or environment, with which nothing runs.
+// Main runs the tests, prints the summary and returns the exit status: 0 if every verdict is PASS
+// or WARN, 1 if one is FAIL or INVALID, and 2 for a mistake in flags or variables, with which
+// nothing runs.
 func (s *Suite) Main(m *testing.M) int { return s.suite.Main(m) }
 
 // Smoke audits one class with five planted flaws: five checks, each a subtest.
 func (s *Suite) Smoke(t *testing.T) { s.suite.Smoke(adapter{t}) }
 
-// Regression holds auditors against the answer keys of projects.
+// Regression audits projects and compares the findings with their answer keys.
 func (s *Suite) Regression(t *testing.T) { s.suite.Regression(adapter{t}) }
 
-// Bench asks every chosen reviewer every chosen case, each a subtest.
+// Bench asks every chosen reviewer about every chosen case, each a subtest.
 func (s *Suite) Bench(t *testing.T) { s.suite.Bench(adapter{t}) }
 
-// Verify holds the cases against reality: each is run on the real thing.
+// Verify runs the cases themselves, on PostgreSQL and their languages' runtimes, and fails for each
+// whose label is wrong.
 func (s *Suite) Verify(t *testing.T) { s.suite.Verify(adapter{t}) }
 
-// An adapter is a *testing.T as the suites want it. What it logs holds no command of a CI
-// runner, whoever wrote the text.
+// An adapter makes a *testing.T a [suite.T]. It escapes what a CI runner would take for a workflow
+// command in the texts that it logs.
 type adapter struct{ *testing.T }
 
 // Run runs a subtest.

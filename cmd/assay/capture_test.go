@@ -75,7 +75,7 @@ func TestCaptureThatFails(t *testing.T) {
 	require.NoError(t, os.CopyFS(filepath.Join(c.Root, "fixtures/planted/marina"), os.DirFS("../../fixtures/planted/marina")))
 	require.NoError(t, os.WriteFile(filepath.Join(c.Root, "fixtures/auditors.md"), []byte("# Auditors\n\n## m\n\n| Field | Value |\n|---|---|\n| Kind | model |\n| Model | gpt-4o-mini |\n| Timeout | 1m |\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Format | text |\n| Timeout | 1m |\n| Cost | 0 USD |\n\n```sh\necho no report\n```\n"), 0o644))
 	err := c.Run(t.Context())
-	require.ErrorContains(t, err, "proves nothing and is no recording")
+	require.ErrorContains(t, err, "is not stored as a recording")
 	_, place, kept := strings.Cut(err.Error(), "what it wrote is kept in ")
 	require.True(t, kept, "%v", err)
 	ts, err := record.ReadTranscripts(place)

@@ -21,6 +21,7 @@ type truth struct {
 	Findings   []truthEntry `json:"findings"`
 }
 
+// A truthEntry is an entry or, if it is not vulnerable, a decoy.
 type truthEntry struct {
 	ID         string        `json:"id"`
 	Vulnerable bool          `json:"is_vulnerable"`
@@ -34,13 +35,15 @@ type truthEntry struct {
 	Why        string        `json:"description,omitempty"`
 }
 
+// A truthLocation is the place of an entry in its file.
 type truthLocation struct {
 	Start    int    `json:"start_line,omitempty"`
 	End      int    `json:"end_line,omitempty"`
 	Function string `json:"function,omitempty"`
 }
 
-// truthRows reads a ground-truth.json. Errors name the line of the entry.
+// truthRows returns the rows of a ground-truth.json. It fails with the lines of all entries that
+// it cannot read.
 func truthRows(name string, b []byte) (rows []imported, err error) {
 	if !gjson.ValidBytes(b) {
 		return nil, fmt.Errorf("%s: the JSON is broken or breaks off: expected a ground-truth.json", name)
@@ -54,8 +57,9 @@ func truthRows(name string, b []byte) (rows []imported, err error) {
 			errs = append(errs, fmt.Errorf("%s: finding %d: %w", pos, i+1, err))
 			continue
 		}
-		row := imported{pos: pos, vulnerable: e.Vulnerable, path: e.File, function: e.Location.Function, severity: strings.ToUpper(e.Severity),
-			lines: audit.Range{Start: e.Location.Start, End: e.Location.End}.String(), why: e.Why}
+		row := imported{pos: pos, vulnerable: e.Vulnerable, path: e.File, function: e.Location.Function,
+			severity: strings.ToUpper(e.Severity), why: e.Why,
+			lines: audit.Range{Start: e.Location.Start, End: e.Location.End}.String()}
 		for _, title := range []string{e.ID, strings.ReplaceAll(e.Class, "_", " "), e.Title} {
 			if title != "" {
 				row.title = title
@@ -74,7 +78,8 @@ func truthRows(name string, b []byte) (rows []imported, err error) {
 			}
 		}
 		if !v.Get("is_vulnerable").IsBool() || e.File == "" || len(row.cwes) == 0 {
-			errs = append(errs, fmt.Errorf("%s: finding %q: expected is_vulnerable (true or false), file, and primary_cwe like CWE-89", pos, e.ID))
+			errs = append(errs, fmt.Errorf("%s: finding %q: expected is_vulnerable (true or false), file, "+
+				"and primary_cwe like CWE-89", pos, e.ID))
 		}
 		rows = append(rows, row)
 	}
@@ -93,15 +98,18 @@ func (c *newProjectCmd) printKey() error {
 	}
 	t := truth{Project: p.Name, Repository: p.Repository, Commit: p.Commit, Findings: []truthEntry{}}
 	for _, e := range p.Entries() {
-		out := truthEntry{ID: e.ID, Vulnerable: !e.Decoy, File: e.File, Title: e.Title, Primary: e.CWEs[0].String(),
-			Location: truthLocation{Start: e.Lines.Start, End: max(e.Lines.Start, e.Lines.End), Function: strings.Join(e.Functions, ", ")}}
+		at := truthLocation{Start: e.Lines.Start, End: max(e.Lines.Start, e.Lines.End),
+			Function: strings.Join(e.Functions, ", ")}
+		out := truthEntry{ID: e.ID, Vulnerable: !e.Decoy, File: e.File, Title: e.Title,
+			Primary: e.CWEs[0].String(), Location: at}
 		for _, n := range e.CWEs {
 			out.Acceptable = append(out.Acceptable, n.String())
 		}
 		t.Findings = append(t.Findings, out)
 	}
 	for i := range p.Known {
-		t.Findings[i].Severity, t.Findings[i].Why = strings.ToLower(p.Known[i].Severity.String()), p.Known[i].Evidence
+		t.Findings[i].Severity = strings.ToLower(p.Known[i].Severity.String())
+		t.Findings[i].Why = p.Known[i].Evidence
 	}
 	for i := range p.Decoys {
 		t.Findings[len(p.Known)+i].Why = p.Decoys[i].Reason

@@ -50,7 +50,7 @@ func (c *importCmd) Help() string {
 An entry with neither lines nor function is its whole file.`
 }
 
-// An imported row is an entry or a decoy that is about to be written.
+// An imported is a row of a file that becomes an entry or a decoy of a key.
 type imported struct {
 	pos                   audit.Pos
 	vulnerable            bool
@@ -59,7 +59,7 @@ type imported struct {
 	severity, title, why  string
 }
 
-// Run adds what the file holds to the key, all of it or nothing.
+// Run adds the rows of the file to the key. If one of them cannot be used it adds none.
 func (c *importCmd) Run() error {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -102,11 +102,13 @@ func (c *importCmd) Run() error {
 	if err := c.checked(page, text, from); err != nil {
 		return err
 	}
-	fmt.Printf("%s\nrows: %d known vulnerabilities, %d decoys\n", filepath.Join(c.Root, filepath.FromSlash(page)), len(known), len(decoys))
+	fmt.Printf("%s\nrows: %d known vulnerabilities, %d decoys\n",
+		filepath.Join(c.Root, filepath.FromSlash(page)), len(known), len(decoys))
 	return (&lintCmd{Root: c.Root, out: stdout, fsys: fsys}).project(page)
 }
 
-// checked tells what is wrong with a row at the place from which it was imported.
+// checked writes the page unless it has errors, which it returns with the positions in the
+// imported file.
 func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error {
 	lines := strings.Split(text, "\n")
 	return replaceChecked(filepath.Join(c.Root, filepath.FromSlash(page)), text, func(dir fs.FS, file string) error {
@@ -123,6 +125,7 @@ func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error 
 	})
 }
 
+// rows returns the rows of the file and, of SARIF, the root that the report names.
 func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err error) {
 	f, err := os.Open(c.File)
 	if err != nil {
@@ -150,7 +153,7 @@ func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err er
 	}
 	b, err := io.ReadAll(io.LimitReader(text, findings.MaxText+1))
 	if err == nil && len(b) > findings.MaxText {
-		err = fmt.Errorf("%s: a CSV of more than %d MB is refused: expected a key", c.File, findings.MaxText>>20)
+		err = fmt.Errorf("%s: the CSV has more than %d MB: expected a key", c.File, findings.MaxText>>20)
 	}
 	if err != nil {
 		return nil, "", err
@@ -159,28 +162,32 @@ func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err er
 	return rows, "", err
 }
 
-// sarifRows gives the report's root, too. A kind that says "no problem" is taken for a
-// suppression: the place is none either way. Of results that differ in their columns alone,
-// which a key does not hold, it gives the first.
+// sarifRows returns the results of a SARIF report and its root. Suppressed results and those of
+// another kind than fail are decoys. Of results that differ in columns only, which a key does
+// not hold, it returns the first and prints the others.
 func sarifRows(name string, r io.ReadSeeker) (rows []imported, root string, err error) {
 	seen := map[string]bool{}
 	var twice []audit.Problem
-	report, err := findings.Each(name, r, findings.Options{Format: findings.SARIF, AllKinds: true}, func(f audit.Finding) error {
-		row := imported{pos: f.Pos, vulnerable: f.Suppressed == "", path: f.File, function: f.Function, lines: f.Lines.String(),
-			cwes: f.CWEs, severity: f.Severity.String(), title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)}
-		if id := fmt.Sprintf("%t %q %q %s %v %q", row.vulnerable, row.path, row.function, row.lines, row.cwes, row.title); seen[id] {
-			twice = append(twice, audit.Problem{Pos: f.Pos, What: "an earlier result has the same lines, CWEs and title: it is one entry"})
+	options := findings.Options{Format: findings.SARIF, AllKinds: true}
+	report, err := findings.Each(name, r, options, func(f audit.Finding) error {
+		row := imported{pos: f.Pos, vulnerable: f.Suppressed == "", path: f.File, function: f.Function,
+			lines: f.Lines.String(), cwes: f.CWEs, severity: f.Severity.String(),
+			title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)}
+		id := fmt.Sprintf("%t %q %q %s %v %q", row.vulnerable, row.path, row.function, row.lines, row.cwes, row.title)
+		if seen[id] {
+			twice = append(twice, audit.Problem{Pos: f.Pos,
+				What: "an earlier result has the same lines, CWEs and title: it is one entry"})
 		} else {
 			seen[id], rows = true, append(rows, row)
 		}
 		return nil
 	})
-	tellProblems(stdout, append(report.Problems, twice...))
+	printProblems(stdout, append(report.Problems, twice...))
 	return rows, report.Root, err
 }
 
-// pathsUnder brings paths under the project's root: the report's, or a folder above it below
-// which more files are the project's, since a tool may name its folder of sources.
+// pathsUnder returns how paths of rows become paths of the project: relative to root or, since a
+// tool may name its folder of sources, to the folder above it below which most of them exist.
 func pathsUnder(root string, rows []imported, tree audit.Tree) *score.Paths {
 	best, most := score.NewPaths(tree, nil, nil), -1
 	for ; strings.Trim(root, "/.") != ""; root = path.Dir(root) {
@@ -197,9 +204,9 @@ func pathsUnder(root string, rows []imported, tree audit.Tree) *score.Paths {
 	return best
 }
 
-// tellProblems tells each problem once, at its first place: a tool that is wrong about
-// one thing is wrong about it in every result.
-func tellProblems(to io.Writer, problems []audit.Problem) {
+// printProblems prints each problem once, at its first place, with the number of repetitions: a
+// tool usually has the same problem in every result.
+func printProblems(to io.Writer, problems []audit.Problem) {
 	times := map[string]int{}
 	for _, p := range problems {
 		times[p.What]++
@@ -214,12 +221,21 @@ func tellProblems(to io.Writer, problems []audit.Problem) {
 	}
 }
 
+// columns maps the columns of a CSV to the names that its heading may have for them.
 var columns = map[string][]string{
-	"path": {"path", "file", "filename", "name", "test name", "uri"}, "lines": {"line", "lines", "start line"}, "function": {"function", "method"},
-	"cwe": {"cwe", "cwes"}, "category": {"category", "type"}, "vulnerable": {"true", "vulnerable", "real", "real vulnerability", "label", "expected"},
-	"severity": {"severity"}, "title": {"title", "message"}, "why": {"why", "reason", "evidence", "description"},
+	"path":       {"path", "file", "filename", "name", "test name", "uri"},
+	"lines":      {"line", "lines", "start line"},
+	"function":   {"function", "method"},
+	"cwe":        {"cwe", "cwes"},
+	"category":   {"category", "type"},
+	"vulnerable": {"true", "vulnerable", "real", "real vulnerability", "label", "expected"},
+	"severity":   {"severity"},
+	"title":      {"title", "message"},
+	"why":        {"why", "reason", "evidence", "description"},
 }
 
+// csvRows returns the rows of a CSV, separated by commas, semicolons or tabs. It fails with all
+// rows that it cannot read.
 func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	r := csv.NewReader(bytes.NewReader(b))
 	first, _, _ := bytes.Cut(bytes.TrimLeft(b, "\r\n"), []byte("\n"))
@@ -231,10 +247,10 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, r.Comma != '\t'
 	heading, err := r.Read()
 	if err == io.EOF {
-		return nil, fmt.Errorf("%s is empty", name)
+		return nil, fmt.Errorf("%s is empty: expected a heading and rows", name)
 	}
 	if err != nil {
-		return nil, noCSV(name, err)
+		return nil, brokenCSV(name, err)
 	}
 	at := map[string]int{}
 	for column, words := range columns {
@@ -243,9 +259,10 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 		})
 	}
 	if at["path"] < 0 || at["vulnerable"] < 0 || at["cwe"] < 0 && at["category"] < 0 {
-		return nil, fmt.Errorf("%s:1: the heading is %q: expected columns path (or name), cwe (or category), and true; see assay import --help", name, heading)
+		return nil, fmt.Errorf("%s:1: the heading is %q: expected columns path (or name), "+
+			"cwe (or category), and true; see assay import --help", name, heading)
 	}
-	stems := map[string]string{} // a name that several files have is none
+	stems := map[string]string{} // files by their name without its ending; "" if several have it
 	for file := range tree {
 		stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
 		if _, twice := stems[stem]; twice {
@@ -261,7 +278,7 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 			return rows, errors.Join(errs...)
 		}
 		if err != nil {
-			return nil, noCSV(name, err)
+			return nil, brokenCSV(name, err)
 		}
 		number, _ := r.FieldPos(0)
 		cell := func(column string) string {
@@ -270,14 +287,15 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 			}
 			return ""
 		}
-		row := imported{pos: audit.Pos{File: name, Line: number}, path: cell("path"), function: cell("function"), lines: cell("lines"),
-			severity: cell("severity"), title: cell("title"), why: cell("why")}
+		row := imported{pos: audit.Pos{File: name, Line: number}, path: cell("path"),
+			function: cell("function"), lines: cell("lines"), severity: cell("severity"),
+			title: cell("title"), why: cell("why")}
 		if _, ok := tree[row.path]; !ok && stems[row.path] != "" {
 			row.path = stems[row.path]
 		}
 		var ok bool
 		if row.vulnerable, ok = labels[strings.ToLower(cell("vulnerable"))]; !ok {
-			errs = append(errs, fmt.Errorf("%s: %q says neither: expected true or false", row.pos, cell("vulnerable")))
+			errs = append(errs, fmt.Errorf("%s: the label is %q: expected true or false", row.pos, cell("vulnerable")))
 		}
 		if row.cwes, err = weaknesses(cmp.Or(cell("cwe"), cell("category"))); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", row.pos, err))
@@ -286,34 +304,40 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 	}
 }
 
-func noCSV(name string, err error) error {
+// brokenCSV returns an error of the CSV reader with its position.
+func brokenCSV(name string, err error) error {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		return fmt.Errorf("%s:%d: column %d: %w: expected CSV, with a quote within quotes written twice", name, at.Line, at.Column, at.Err)
+		return fmt.Errorf("%s:%d: column %d: %w: expected CSV, with a quote within quotes written twice",
+			name, at.Line, at.Column, at.Err)
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// labels are what the column of truths may hold: whether the code is vulnerable.
+// labels maps the words of the column "true" to whether the code is vulnerable.
 var labels = map[string]bool{"true": true, "yes": true, "1": true, "bad": true, "vulnerable": true,
 	"false": false, "no": false, "0": false, "good": false, "safe": false}
 
-var categories = map[string]audit.CWE{"sqli": 89, "xss": 79, "cmdi": 78, "pathtraver": 22, "traversal": 22, "ldapi": 90, "xpathi": 643, "crypto": 327,
-	"hash": 328, "weakrand": 330, "trustbound": 501, "securecookie": 614, "csrf": 352, "ssrf": 918, "xxe": 611, "redirect": 601, "deserialization": 502,
-	"codeinjection": 94, "idor": 639, "upload": 434, "secrets": 798}
+// categories maps the words that benchmarks use for weaknesses to CWEs.
+var categories = map[string]audit.CWE{"sqli": 89, "xss": 79, "cmdi": 78, "pathtraver": 22,
+	"traversal": 22, "ldapi": 90, "xpathi": 643, "crypto": 327, "hash": 328, "weakrand": 330,
+	"trustbound": 501, "securecookie": 614, "csrf": 352, "ssrf": 918, "xxe": 611, "redirect": 601,
+	"deserialization": 502, "codeinjection": 94, "idor": 639, "upload": 434, "secrets": 798}
 
-var noWord = regexp.MustCompile(`[^a-z]`)
+var notLetter = regexp.MustCompile(`[^a-z]`)
 
-// weaknesses reads "89", "CWE-89, CWE-564" or a category.
+// weaknesses returns the CWEs that "89", "CWE-89, CWE-564" or a category names. It fails for
+// other words, for an unknown number and for an empty text.
 func weaknesses(s string) ([]audit.CWE, error) {
-	if w, ok := categories[noWord.ReplaceAllString(strings.ToLower(s), "")]; ok {
+	if w, ok := categories[notLetter.ReplaceAllString(strings.ToLower(s), "")]; ok {
 		return []audit.CWE{w}, nil
 	}
 	var ws []audit.CWE
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;/|", r) }) {
 		w, err := audit.ParseCWE(word)
 		if err != nil || !cwe.Known(int(w)) {
-			return nil, fmt.Errorf("%q is no weakness: expected a number like CWE-89, or one of %s", word, strings.Join(slices.Sorted(maps.Keys(categories)), ", "))
+			return nil, fmt.Errorf("%q is not a CWE: expected a number like CWE-89, or one of %s",
+				word, strings.Join(slices.Sorted(maps.Keys(categories)), ", "))
 		}
 		ws = append(ws, w)
 	}
@@ -323,8 +347,11 @@ func weaknesses(s string) ([]audit.CWE, error) {
 	return ws, nil
 }
 
-// written numbers rows after the entries that are there; from tells where each was imported from.
-func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, paths *score.Paths, rows []imported) (known, decoys []string, from map[string]audit.Pos, err error) {
+// written returns rows as lines of the tables of entries and decoys, numbered after those of the
+// key, and the position from which each line was imported. It fails for rows without a file of
+// the project, a CWE or a dimension.
+func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, paths *score.Paths,
+	rows []imported) (known, decoys []string, from map[string]audit.Pos, err error) {
 	from = map[string]audit.Pos{}
 	var errs []error
 	prefix := strings.ToUpper(p.Name) + "-"
@@ -337,7 +364,7 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, paths *score.
 			errs = append(errs, fmt.Errorf("%s: %w: expected a path of %s.tree.tsv", r.pos, err, p.Name))
 			continue
 		case len(r.cwes) == 0:
-			errs = append(errs, fmt.Errorf("%s: a result in %s without a CWE: expected one", r.pos, r.path))
+			errs = append(errs, fmt.Errorf("%s: the result in %s has no CWE: expected one", r.pos, r.path))
 			continue
 		}
 		dimension := dims[r.cwes[0]]
@@ -345,8 +372,10 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, paths *score.
 			errs = append(errs, fmt.Errorf("%s: %v has no dimension: add it to dimensions.md", r.pos, r.cwes[0]))
 			continue
 		}
-		title, why := cmp.Or(r.title, cwe.Name(int(r.cwes[0]))), cmp.Or(r.why, "imported from "+filepath.Base(r.pos.String()))
-		cells := []string{"", string(dimension), audit.JoinCWEs(r.cwes), cmp.Or(r.severity, audit.Medium.String()), file, r.function, r.lines, "", title, why, ""}
+		title := cmp.Or(r.title, cwe.Name(int(r.cwes[0])))
+		why := cmp.Or(r.why, "imported from "+filepath.Base(r.pos.String()))
+		cells := []string{"", string(dimension), audit.JoinCWEs(r.cwes),
+			cmp.Or(r.severity, audit.Medium.String()), file, r.function, r.lines, "", title, why, ""}
 		if r.vulnerable {
 			cells[0] = fmt.Sprintf("%s%d", prefix, lastKnown+len(known)+1)
 			known = append(known, tableRow(cells))
@@ -360,17 +389,18 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, paths *score.
 	return known, decoys, from, errors.Join(errs...)
 }
 
-// last gives the highest number behind the prefix; 0 for none.
+// last returns the highest number after prefix among the IDs of entries, 0 if there is none.
 func last[E any](entries []E, prefix string, id func(E) string) (highest int) {
 	for _, e := range entries {
 		if number, ok := strings.CutPrefix(id(e), prefix); ok {
-			n, _ := strconv.Atoi(number) // of a name it is 0
+			n, _ := strconv.Atoi(number) // 0 for a name
 			highest = max(highest, n)
 		}
 	}
 	return highest
 }
 
+// tableRow returns a line of a table, with each cell on one line of at most 300 characters.
 func tableRow(cells []string) string {
 	for i, c := range cells {
 		cells[i] = audit.OneLine(c, 300)
@@ -378,7 +408,8 @@ func tableRow(cells []string) string {
 	return strings.TrimSpace(fixture.TableRow(cells...))
 }
 
-// addRows adds rows to the end of the first table of a section.
+// addRows returns the page with rows added to the first table of a section. It fails if the section
+// or its table is missing.
 func addRows(page, section string, rows []string) (string, error) {
 	if len(rows) == 0 {
 		return page, nil

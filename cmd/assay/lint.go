@@ -32,9 +32,11 @@ type lintCmd struct {
 }
 
 func (c *lintCmd) Help() string {
-	return "Errors keep cases, SPECs and fixtures from being used, and end in exit status 1. Advice does not: it says which figures are missing for it, or what would measure better."
+	return "An error keeps a case, a SPEC or a fixture from being used, and the exit status is 1. " +
+		"Advice does not: it says which figures are missing, or what would measure better."
 }
 
+// Run checks the named files and folders, or everything, and returns all errors.
 func (c *lintCmd) Run(out io.Writer) error {
 	c.out = out
 	root, err := os.OpenRoot(c.Root)
@@ -49,7 +51,8 @@ func (c *lintCmd) Run(out io.Writer) error {
 	if len(names) == 0 || slices.Contains(names, ".") {
 		names = slices.DeleteFunc([]string{"tests", "fixtures"}, func(name string) bool { return !c.there(name) })
 		if len(names) == 0 {
-			return fmt.Errorf("%s: holds neither tests/ nor fixtures/: expected the folder above them in --root or ASSAY_ROOT; assay init writes one", c.Root)
+			return fmt.Errorf("%s: holds neither tests/ nor fixtures/: expected the folder above them "+
+				"in --root or ASSAY_ROOT; assay init writes one", c.Root)
 		}
 	}
 	var errs []error
@@ -59,15 +62,17 @@ func (c *lintCmd) Run(out io.Writer) error {
 	if err := errors.Join(errs...); err != nil || c.checked > 0 {
 		return err
 	}
-	return fmt.Errorf("%s: nothing to check in %s: expected cases below tests/, or projects and tables such as goals.md below fixtures/", c.Root, strings.Join(names, ", "))
+	return fmt.Errorf("%s: nothing to check in %s: expected cases below tests/, or projects and "+
+		"tables such as goals.md below fixtures/", c.Root, strings.Join(names, ", "))
 }
 
+// there reports whether the root has a file or folder.
 func (c *lintCmd) there(name string) bool {
 	_, err := fs.Stat(c.fsys, name)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// check tells by its name what a file or folder is.
+// check checks a file or folder. Its name decides what it is.
 func (c *lintCmd) check(name string) error {
 	if name == "fixtures" || name == "fixtures/projects" || name == plantedDir || name == fixes.Dir {
 		return c.fixtures(name)
@@ -85,15 +90,15 @@ func (c *lintCmd) check(name string) error {
 	case folder == plantedDir:
 		return c.planted(path.Base(name))
 	case path.Dir(folder) == "tests" && strings.HasSuffix(name, ".md") && c.there(name):
-		return c.app(folder) // whose families and SPEC say what a case lacks
+		return c.app(folder) // a case is checked with its family and SPEC
 	case strings.HasSuffix(name, ".md"):
 		return c.project(name)
 	}
 	return c.app(name)
 }
 
-// fixtures checks all below a folder. Of fixtures themselves much may be missing: the
-// suites use Assay's then, or have nothing to ask.
+// fixtures checks everything below a folder of fixtures. Files may be missing: the suites then
+// use those of Assay, or none.
 func (c *lintCmd) fixtures(folder string) error {
 	_, missing := fs.Stat(c.fsys, folder)
 	errs := []error{missing}
@@ -121,9 +126,11 @@ func (c *lintCmd) fixtures(folder string) error {
 	return errors.Join(errs...)
 }
 
-// manyAdvice is told in full: more is that of a corpus from elsewhere, and is summed up.
+// manyAdvice is the number of pieces of advice above which they are summed up: a corpus that was
+// written elsewhere has many.
 const manyAdvice = 20
 
+// corpus checks all applications.
 func (c *lintCmd) corpus() error {
 	corpus, err := fixture.ReadCorpus(c.fsys, "tests", false)
 	if corpus == nil {
@@ -138,7 +145,7 @@ func (c *lintCmd) corpus() error {
 	return err
 }
 
-// advise prints advice, which is an error where it has to be taken.
+// advise prints advice, or returns it as an error with --strict.
 func (c *lintCmd) advise(advice fixture.Errors) error {
 	if c.Strict && len(advice) > 0 {
 		return advice
@@ -151,7 +158,7 @@ func (c *lintCmd) advise(advice fixture.Errors) error {
 
 const plantedDir = "fixtures/planted"
 
-// tables are the files of fixtures/ that are checked by themselves.
+// tables maps the tables of fixtures/ to the functions that check them.
 var tables = map[string]func(fsys fs.FS, name string) error{
 	"fixtures/auditors.md":   func(fsys fs.FS, name string) error { _, err := fixture.ReadAuditors(fsys, name); return err },
 	"fixtures/dimensions.md": func(fsys fs.FS, name string) error { _, err := fixture.ReadDimensions(fsys, name); return err },
@@ -168,7 +175,8 @@ var tables = map[string]func(fsys fs.FS, name string) error{
 	"fixtures/triggers.md": func(fsys fs.FS, name string) error { _, err := fixture.ReadTriggers(fsys, name); return err },
 }
 
-// below gives folders, which may be absolute, as slash paths from the root.
+// below returns folders, which may be absolute, as slash paths relative to the root. It fails
+// if one lies outside of it.
 func below(root string, dirs []string) ([]string, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -182,13 +190,15 @@ func below(root string, dirs []string) ([]string, error) {
 		}
 		rel, err := filepath.Rel(root, whole)
 		if err != nil || !filepath.IsLocal(rel) {
-			return nil, fmt.Errorf("%s lies outside of %s: give the folder with tests/ in it by --root", dir, root)
+			return nil, fmt.Errorf("%s lies outside of %s: expected a path below it, or --root with the "+
+				"folder that holds tests/", dir, root)
 		}
 		out[i] = filepath.ToSlash(rel)
 	}
 	return out, nil
 }
 
+// app checks an application: its SPEC and its cases.
 func (c *lintCmd) app(dir string) error {
 	app, advice, err := fixture.LintApp(c.fsys, dir)
 	if advised := c.advise(advice); err != nil || advised != nil {
@@ -198,29 +208,31 @@ func (c *lintCmd) app(dir string) error {
 	if n := len(advice); n > 0 {
 		judged = fmt.Sprintf("it can be run; advice: %d", n)
 	}
-	fmt.Fprintf(c.out, "%s: %d families, %d requirements: %s\n", dir, len(app.Families), len(app.Spec.Requirements), judged)
+	fmt.Fprintf(c.out, "%s: %d families, %d requirements: %s\n",
+		dir, len(app.Families), len(app.Spec.Requirements), judged)
 	return nil
 }
 
-// planted reads all variants of a planted project, and checks the key of one draw.
+// planted checks all variants of a planted project, and the key of one draw.
 func (c *lintCmd) planted(name string) error {
 	target, p, err := suite.Drawn(c.fsys, name)
 	switch {
 	case err != nil:
 		return err
 	case target == nil:
-		return fmt.Errorf("there is no planted project %q below %s", name, plantedDir)
+		return fmt.Errorf("%s/%s: no planted project: expected a folder with a project.md", plantedDir, name)
 	}
 	dims, err := c.dimensions()
 	if err == nil {
 		err = fixture.MissingDimensions(p, dims)
 	}
-	fmt.Fprintf(c.out, "%s, seed %d: %d known vulnerabilities, %d decoys, %d files\n", p.Name, planted.DefaultSeed, len(p.Known), len(p.Decoys), len(target.Files))
+	fmt.Fprintf(c.out, "%s, seed %d: %d known vulnerabilities, %d decoys, %d files\n",
+		p.Name, planted.DefaultSeed, len(p.Known), len(p.Decoys), len(target.Files))
 	return err
 }
 
-// fixes checks a table of security fixes and, where the repository lies below the root, what
-// the trees that auditors will see say of them.
+// fixes checks a table of security fixes and, if the repository lies below the root, whether the
+// trees that auditors see name the fixes.
 func (c *lintCmd) fixes(file string) error {
 	table, advice, err := fixes.Read(c.fsys, file)
 	if err != nil {
@@ -249,7 +261,7 @@ func (c *lintCmd) fixes(file string) error {
 	return errors.Join(err, c.advise(advice))
 }
 
-// dimensions may be Assay's own.
+// dimensions returns the dimensions of CWEs, by the table of the root or that of Assay.
 func (c *lintCmd) dimensions() (map[audit.CWE]audit.Dimension, error) {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -258,6 +270,7 @@ func (c *lintCmd) dimensions() (map[audit.CWE]audit.Dimension, error) {
 	return fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
 }
 
+// project checks a project: its key and its manifests.
 func (c *lintCmd) project(file string) error {
 	dims, err := c.dimensions()
 	if err != nil {
@@ -267,7 +280,8 @@ func (c *lintCmd) project(file string) error {
 	errs := []error{err, c.advise(advice)}
 	if err == nil {
 		errs = append(errs, fixture.MissingDimensions(p, dims))
-		fmt.Fprintf(c.out, "%s: %d known vulnerabilities, %d decoys, %d files, key %s\n", p.Name, len(p.Known), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
+		fmt.Fprintf(c.out, "%s: %d known vulnerabilities, %d decoys, %d files, key %s\n",
+			p.Name, len(p.Known), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
 	}
 	return errors.Join(errs...)
 }

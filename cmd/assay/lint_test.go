@@ -187,7 +187,7 @@ func TestLintReadsWhatIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `^club, seed 1: \d+ known vulnerabilities, \d+ decoys, \d+ files\n$`, out)
 	_, err = lint("../..", "fixtures/planted/nope")
-	require.EqualError(t, err, `there is no planted project "nope" below fixtures/planted`)
+	require.EqualError(t, err, `fixtures/planted/nope: no planted project: expected a folder with a project.md`)
 
 	out, err = lint("../..", "tests")
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ type plantCmd struct {
 	Root string `default:"." env:"ASSAY_ROOT" help:"Folder with fixtures/."`
 }
 
-// Run writes the key as those of fixtures/projects are written: what reads these reads it.
+// Run writes a draw, and its key in the format of fixtures/projects.
 func (c *plantCmd) Run() error {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -33,10 +33,10 @@ func (c *plantCmd) Run() error {
 		return err
 	}
 	if target == nil {
-		return fmt.Errorf("there is no planted project %q: expected a folder of fixtures/planted, or planted-all", c.Name)
+		return fmt.Errorf("no planted project %q: expected a folder of fixtures/planted, or planted-all", c.Name)
 	}
 	out := filepath.Clean(c.Out)
-	if strings.HasPrefix(filepath.Base(out), ".") { // the key of "." is to stand beside it, not in it
+	if strings.HasPrefix(filepath.Base(out), ".") { // so that the key of "." is beside it, not in it
 		if out, err = filepath.Abs(out); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func request(t *testing.T, method, to string, form url.Values, change func(*http
 func TestReportServed(t *testing.T) {
 	s := newShell(t)
 	root := "--root=" + s.house()
-	s.fails("expected an address of this machine alone", "report", root, "--serve=0.0.0.0:0")
+	s.fails("expected an address that only this machine reaches", "report", root, "--serve=0.0.0.0:0")
 	at := s.serving("report", root, "--serve=127.0.0.1:0")
 	_, page := request(t, "GET", at, nil, nil)
 	require.Contains(t, page, "Nothing to show yet")
