@@ -99,7 +99,7 @@ func TestAProblemIsToldOnce(t *testing.T) {
 		return audit.Problem{Pos: audit.Pos{File: "log.sarif", Line: line}, What: what}
 	}
 	var out strings.Builder
-	tellProblems(&out, []audit.Problem{at(3, "no file"), at(4, "the ID \x1b[2J counts"), at(9, "no file"), at(12, "no file")})
+	printProblems(&out, []audit.Problem{at(3, "no file"), at(4, "the ID \x1b[2J counts"), at(9, "no file"), at(12, "no file")})
 	require.Equal(t, `noted: log.sarif:3: no file (and 2 more like it)
 noted: log.sarif:4: the ID \u001b[2J counts
 `, out.String())
