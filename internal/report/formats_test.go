@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
 	_ "modernc.org/sqlite"
 )
 
@@ -283,4 +285,36 @@ func TestUnansweredCasesAreWrong(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"shop/q-01-bad", "shop/q-02-bad"}, d.AlsoB)
 	require.Equal(t, []string{"shop/q-03-bad", "shop/q-04-bad"}, d.AlsoA)
+}
+
+// TestBenchstatShowsAnInterval: six trials of a reviewer are six samples, of which benchstat's
+// own library makes an interval.
+func TestBenchstatShowsAnInterval(t *testing.T) {
+	var evs []store.Evaluation
+	for i := range 6 * 24 {
+		e := evaluation(10*(i%24), day)
+		e.Index, e.Trial = i/24, fmt.Sprint(i)
+		if e.Outcome, e.Actual = audit.OutcomeCorrect, string(e.Expected); (i*7+i/24)%9 == 0 {
+			e.Outcome, e.Actual = audit.OutcomeWrong, "good"
+		}
+		evs = append(evs, e)
+	}
+	var b bytes.Buffer
+	require.NoError(t, report.WriteAs(&b, "benchfmt", &report.Input{Results: answered(t, evs, report.Key{}), Made: day}))
+	samples := map[string][]float64{}
+	for r := benchfmt.NewReader(&b, "report"); r.Scan(); {
+		if res, ok := r.Result().(*benchfmt.Result); ok && strings.HasPrefix(string(res.Name), "Bench/app=all/") {
+			for _, v := range res.Values {
+				samples[v.Unit] = append(samples[v.Unit], v.Value)
+			}
+		}
+	}
+	for _, unit := range []string{"balanced-accuracy", "errors-per-100", "cost", "tokens"} {
+		require.Len(t, samples[unit], 6, unit)
+		s := benchmath.AssumeNothing.Summary(benchmath.NewSample(samples[unit], &benchmath.DefaultThresholds), 0.95)
+		require.Empty(t, s.Warnings, "%s: an interval", unit)
+		require.LessOrEqual(t, s.Lo, s.Center, unit)
+		require.GreaterOrEqual(t, s.Hi, s.Center, unit)
+		require.False(t, math.IsInf(s.Hi, 1), unit)
+	}
 }
