@@ -169,14 +169,14 @@ func TestCompareAuditors(t *testing.T) {
 	s.record("broken", 2, half, func(r *record.Record) { r.Trials[0] = record.Trial{Invalid: "it crashed"} })
 
 	out := s.ok("", "compare", "whole", "less")
-	require.Regexp(t, `^less is worse by \d+\.\d points of recall \(\d+\.\d to \d+\.\d\), settled\nover 1 project, \d+ known vulnerabilities in \d+ files \(p \S+\)\n`, out)
+	require.Regexp(t, `^less: \d+\.\d points of recall less \(\d+\.\d to \d+\.\d\), significant\nover 1 project, \d+ known vulnerabilities in \d+ files \(p \S+\)\n`, out)
 	require.Regexp(t, `\nlost \(\d+\)\n  GTB-`, out)
 	require.NotContains(t, out, "\nfound (")
 	s.fails("less is worse than whole", "compare", "--fail-if", "worse", "whole", "less")
 	s.ok("", "compare", "--fail-if", "worse", "less", "whole")
 	out = s.ok("", "compare", "--fail-if", "worse", "less", "less")
 	require.Contains(t, out, "less is level: 0.0 points of recall (")
-	s.fails("not settled", "compare", "--strict", "less", "less")
+	s.fails("is inconclusive", "compare", "--strict", "less", "less")
 	var d struct {
 		Projects []struct{ AlsoA []struct{ ID string } }
 	}
@@ -223,12 +223,12 @@ func TestCompareReviewers(t *testing.T) {
 	s := newShell(t)
 	db := "--db=" + s.results("results.db", map[string]int{"strong": 0, "weak": 10, "middling": 1})
 	out := s.fails("weak@p is worse than strong@p", "compare", "--fail-if", "worse", db, "strong", "weak")
-	require.Regexp(t, `^weak@p is worse by \d+\.\d points of balanced accuracy \(\d+\.\d to \d+\.\d\), settled\nover 72 cases of 12 families that both answered \(p \S+\)\n`, out)
+	require.Regexp(t, `^weak@p: \d+\.\d points of balanced accuracy less \(\d+\.\d to \d+\.\d\), significant\nover 72 cases of 12 families that both were asked \(p \S+\)\n`, out)
 	require.Regexp(t, `turned wrong \(50\)\n  shop/q0-01-good\n`, out)
-	require.Regexp(t, `^strong@p is better by .*, settled`, s.ok("", "compare", "--fail-if", "worse", db, "weak", "strong@p"))
+	require.Regexp(t, `^strong@p: .* more .*, significant`, s.ok("", "compare", "--fail-if", "worse", db, "weak", "strong@p"))
 	s.ok("", "compare", db, "strong", "weak")
-	require.Contains(t, s.ok("", "compare", db, "strong", "middling"), "not settled")
-	s.fails("is not settled", "compare", "-strict", db, "strong", "middling")
+	require.Contains(t, s.ok("", "compare", db, "strong", "middling"), "inconclusive")
+	s.fails("is inconclusive", "compare", "-strict", db, "strong", "middling")
 	s.fails(`expected one of "middling@p", "strong@p", "weak@p"`, "compare", db, "strong", "strongest")
 	s.fails("absent.db", "compare", "--db=absent.db", "weak", "strong")
 	require.Regexp(t, `^weak@p is level`, s.ok("", "compare", db, "weak", "weak@p"))

@@ -195,9 +195,12 @@ func (l *loader) readRun(ctx context.Context, st store.Store, q store.Query, of 
 
 // addUp counts the trials of each variant, and those that its run planned and did not begin.
 func (r *Results) addUp(ctx context.Context, st store.Store) error {
-	runs, err := st.Runs(ctx)
-	if err != nil {
-		return err
+	var runs []store.Run
+	if slices.ContainsFunc(r.Variants, func(s *VariantResults) bool { return s.Run != "" }) {
+		var err error
+		if runs, err = st.Runs(ctx); err != nil {
+			return err
+		}
 	}
 	for _, s := range r.Variants {
 		for _, c := range s.Cases {

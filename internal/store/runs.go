@@ -51,7 +51,7 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 }
 
 func (s *sqlStore) Latest(ctx context.Context) ([]RunVariant, error) {
-	if !s.wide {
+	if !s.wide || !s.ran {
 		return nil, nil
 	}
 	runs, err := s.Runs(ctx)

@@ -26,6 +26,7 @@ type sqlStore struct {
 	wide      bool   // whether evaluations has more than the first seven columns
 	attempted bool   // whether it has the attempts
 	planned   bool   // whether runs name their plans
+	ran       bool   // whether there are the tables of runs
 	writer    *writer
 	lease     *lease // nil: others write too
 	closing   sync.Once
@@ -85,6 +86,7 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 		return err == nil && rows.Close() == nil
 	}
 	s.audited = there("SELECT run_id FROM audits LIMIT 0")
+	s.ran = there("SELECT id FROM runs LIMIT 0") && there("SELECT run_id FROM reused LIMIT 0")
 	s.planned = there("SELECT plan FROM runs LIMIT 0")
 	s.attempted = slices.Contains(have, "attempts")
 	s.wide = slices.Contains(have, "trial_key") && slices.Contains(have, "outcome")
