@@ -75,38 +75,46 @@ func (a adapter) Run(name string, f func(suite.T)) bool {
 	return a.T.Run(workflow.Text(name), func(t *testing.T) { f(adapter{t}) })
 }
 
+// Attr emits a test attribute.
 func (a adapter) Attr(key, value string) { a.T.Attr(key, workflow.Text(value)) }
 
+// Error logs and fails the test.
 func (a adapter) Error(args ...any) {
 	a.Helper()
 	a.T.Error(workflow.Text(fmt.Sprint(args...)))
 }
 
+// Errorf logs and fails the test.
 func (a adapter) Errorf(format string, args ...any) {
 	a.Helper()
 	a.T.Error(workflow.Text(fmt.Sprintf(format, args...)))
 }
 
+// Fatal logs, fails and ends the test.
 func (a adapter) Fatal(args ...any) {
 	a.Helper()
 	a.T.Fatal(workflow.Text(fmt.Sprint(args...)))
 }
 
+// Fatalf logs, fails and ends the test.
 func (a adapter) Fatalf(format string, args ...any) {
 	a.Helper()
 	a.T.Fatal(workflow.Text(fmt.Sprintf(format, args...)))
 }
 
+// Logf logs.
 func (a adapter) Logf(format string, args ...any) {
 	a.Helper()
 	a.T.Log(workflow.Text(fmt.Sprintf(format, args...)))
 }
 
+// Skip logs and skips the test.
 func (a adapter) Skip(args ...any) {
 	a.Helper()
 	a.T.Skip(workflow.Text(fmt.Sprint(args...)))
 }
 
+// Skipf logs and skips the test.
 func (a adapter) Skipf(format string, args ...any) {
 	a.Helper()
 	a.T.Skip(workflow.Text(fmt.Sprintf(format, args...)))

@@ -24,7 +24,7 @@ type Pos struct {
 	Line int    // from 1; 0 when the whole file is meant
 }
 
-// String gives "file:line", or the file alone when the line is unknown.
+// String returns "file:line", or the file alone if the line is unknown.
 func (p Pos) String() string {
 	if p.Line <= 0 {
 		return p.File
@@ -36,10 +36,10 @@ func (p Pos) String() string {
 // The zero value is no weakness.
 type CWE int
 
-// String gives the form "CWE-89".
+// String returns the form "CWE-89".
 func (c CWE) String() string { return "CWE-" + strconv.Itoa(int(c)) }
 
-// JoinCWEs gives the form "CWE-89, CWE-564".
+// JoinCWEs returns the form "CWE-89, CWE-564".
 func JoinCWEs(list []CWE) string {
 	names := make([]string, len(list))
 	for i, c := range list {
@@ -80,7 +80,7 @@ const (
 	SupplyChain     Dimension = "Supply Chain"
 )
 
-// Dimensions gives the ten dimensions in the methodology's order.
+// Dimensions returns the ten dimensions in the methodology's order.
 func Dimensions() []Dimension {
 	return []Dimension{Injection, Auth, Crypto, DataExposure, Deserialization,
 		SSRF, FileOps, BusinessLogic, Configuration, SupplyChain}
@@ -102,7 +102,7 @@ func ParseDimension(s string) (Dimension, error) {
 	return "", fmt.Errorf("%q is no dimension: expected one of %s", s, strings.Join(names, ", "))
 }
 
-// A Severity orders findings. The zero value is a severity that nobody stated.
+// A Severity orders findings. The zero value is an unstated severity.
 type Severity int
 
 // The severities, least first.
@@ -117,7 +117,7 @@ const (
 
 var severityNames = [...]string{"", "INFO", "LOW", "MEDIUM", "HIGH", "CRITICAL"}
 
-// String gives "CRITICAL", "HIGH", ..., or "" for a severity that nobody stated.
+// String returns "CRITICAL", "HIGH" and so on, or "" for an unstated severity.
 func (s Severity) String() string {
 	if s < 0 || int(s) >= len(severityNames) {
 		return "Severity(" + strconv.Itoa(int(s)) + ")"

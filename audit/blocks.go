@@ -21,9 +21,8 @@ var header = regexp.MustCompile(`(?m)^==> (\S.*) <==\n`)
 
 const changeName = "diff"
 
-// JoinBlocks gives blocks as one text, each below a line "==> path <=="; a change
-// below "==> diff <==", where it stands beside files. A block of code without a path
-// has no such line.
+// JoinBlocks returns blocks as one text, each after a line "==> path <==", or "==> diff <=="
+// for a diff next to files. A block of code without a path has no such line.
 func JoinBlocks(blocks []Block) string {
 	var b strings.Builder
 	for i, bl := range blocks {
@@ -41,9 +40,8 @@ func JoinBlocks(blocks []Block) string {
 	return b.String()
 }
 
-// SplitBlocks is the way back from JoinBlocks: the files of a text, in the given
-// language, and the changes to them. It gives nil for a text that begins with no
-// line "==> path <==": that is code of its own.
+// SplitBlocks is the inverse of [JoinBlocks]: it returns the files and diffs of a text in the
+// given language. It returns nil for a text that does not begin with a line "==> path <==".
 func SplitBlocks(language, code string) []Block {
 	at := header.FindAllStringSubmatchIndex(code, -1)
 	if len(at) == 0 || at[0][0] != 0 {
@@ -63,10 +61,9 @@ func SplitBlocks(language, code string) []Block {
 	return blocks
 }
 
-// PatchBlocks gives the files as they are once the changes among the blocks, in the
-// unified form that git diff writes, are made: the files that the blocks show are
-// those before. A file that a change creates needs no block. The error names the
-// line of the change that does not fit.
+// PatchBlocks returns the files after the diffs among the blocks, in the unified form of git
+// diff, are applied; the blocks show the files before. A file that a diff creates needs no
+// block. The error names the line of the diff that does not apply.
 func PatchBlocks(blocks []Block) ([]Block, error) {
 	var files []Block
 	for _, b := range blocks {
@@ -99,6 +96,7 @@ type patch struct {
 	changed bool     // whether it named a file
 }
 
+// line returns the current line of the diff.
 func (p *patch) line() string {
 	if p.at >= len(p.lines) {
 		return ""
@@ -149,7 +147,7 @@ func (p *patch) file() error {
 	return nil
 }
 
-// name gives the path of a line "--- a/path", empty for /dev/null.
+// name returns the path of a line "--- a/path", "" for /dev/null.
 func name(line string) string {
 	n, _, _ := strings.Cut(strings.TrimRight(line[len("--- "):], "\r\n"), "\t")
 	if n == "/dev/null" {
@@ -163,6 +161,7 @@ func name(line string) string {
 
 var hunk = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
+// hunks returns a file with the hunks of the diff applied.
 func (p *patch) hunks(file Block) (string, error) {
 	old, lines := strings.SplitAfter(file.Code, "\n"), CountLines([]byte(file.Code))
 	var b strings.Builder
@@ -211,6 +210,7 @@ func (p *patch) hunks(file Block) (string, error) {
 	}
 }
 
+// count returns the length of a hunk.
 func count(s string) int {
 	if s == "" {
 		return 1

@@ -155,12 +155,12 @@ const (
 	OutcomeSkipped   Outcome = "skipped" // planned, and never begun
 )
 
-// Outcomes gives the six outcomes in the order in which they are told.
+// Outcomes returns the six outcomes in the order of reports.
 func Outcomes() []Outcome {
 	return []Outcome{OutcomeCorrect, OutcomeWrong, OutcomeRefused, OutcomeMalformed, OutcomeErrored, OutcomeSkipped}
 }
 
-// Judge gives the outcome of a review against the case's label.
+// Judge returns the outcome of a review, compared with the case's label.
 func (r *Review) Judge(want Label) Outcome {
 	switch {
 	case r.Status == Answered && r.Verdict == want:

@@ -9,13 +9,13 @@ import (
 // recording, in bytes: a hundred times what any of ours has.
 const maxFile = 64 << 20
 
-// PlainFiles gives a file system in which what is no plain file cannot be opened,
-// and neither can one of more than 64 MB: a FIFO would hold up who reads it, and
-// a device would never end.
+// PlainFiles returns a file system that opens only plain files of at most 64 MB, because
+// reading a FIFO may block, and reading a device may never end.
 func PlainFiles(fsys fs.FS) fs.FS { return plainFiles{fsys} }
 
 type plainFiles struct{ fs.FS }
 
+// Open opens a plain file or a folder.
 func (p plainFiles) Open(name string) (fs.File, error) {
 	info, err := fs.Stat(p.FS, name)
 	if err != nil {
@@ -37,7 +37,7 @@ func (p plainFiles) Open(name string) (fs.File, error) {
 	return p.FS.Open(name)
 }
 
-// Stat tells of a name without opening it.
+// Stat describes a file without opening it.
 func (p plainFiles) Stat(name string) (fs.FileInfo, error) { return fs.Stat(p.FS, name) }
 
 // ReadDir lists a folder.

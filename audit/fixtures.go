@@ -24,8 +24,7 @@ type Goals struct {
 	Pos       Pos
 }
 
-// BenchOf gives the goals of a reviewer: those stated for it by name, else the general
-// ones.
+// BenchOf returns the goals of a reviewer: those stated for it by name, else the general ones.
 func (g Goals) BenchOf(reviewer string) BenchGoals {
 	if own, ok := g.BenchFor[reviewer]; ok {
 		return own
@@ -83,9 +82,8 @@ func (e AuditorEntry) WithoutSkill() (bare AuditorEntry, ok bool) {
 	return bare, true
 }
 
-// Variables names the variables of the environment that its program is given, or
-// that decide whom it asks: those that are let through, then the address and the key
-// of its provider.
+// Variables returns the names of the environment variables that the program gets or that decide
+// which provider it uses: those of Environment, then the address and the key of its provider.
 func (e *AuditorEntry) Variables() []string {
 	names := slices.Clone(e.Env)
 	for _, name := range []string{e.Network.BaseURL, e.Network.Key} {
@@ -121,13 +119,13 @@ type Traffic struct {
 	Models []AnsweredBy `json:"models,omitempty"`
 }
 
-// AnsweredBy is a model that was asked, and the one that answered.
+// An AnsweredBy is a model that was requested and the one that answered.
 type AnsweredBy struct {
 	Asked  string `json:"asked"`
 	Served string `json:"served"`
 }
 
-// AddTraffic gives what was exchanged with each host in both, sorted by host.
+// AddTraffic returns the sum of both by host, sorted by host.
 func AddTraffic(a, b []Traffic) []Traffic {
 	sum := slices.Concat(a, b)
 	slices.SortStableFunc(sum, func(x, y Traffic) int { return cmp.Compare(x.Host, y.Host) })

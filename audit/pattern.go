@@ -4,8 +4,8 @@ package audit
 // reviewer's figures say something of it.
 type Pattern string
 
-// Patterns gives all patterns: the nine of multi-tenant applications first, then
-// those of code alone.
+// Patterns returns all patterns: the nine of multi-tenant applications, and those of code
+// alone.
 func Patterns() (applications, code []Pattern) {
 	return []Pattern{"SQL injection", "Cross-tenant leakage", "Missing access control", "Soft-deleted records", "Sensitive fields",
 			"Missing pagination limits", "Incorrect permission checks", "State-transition guards", "Temporal access control"},
@@ -13,9 +13,8 @@ func Patterns() (applications, code []Pattern) {
 			"Race conditions", "Mass assignment"}
 }
 
-// A PatternRow says that breaking a requirement is an instance of a pattern. Where
-// a requirement is about several, CWEs tells them apart: the row holds for cases
-// with one of them.
+// A PatternRow states that breaking a requirement is an instance of a pattern. If a requirement
+// is about several patterns, CWEs limits the row to cases with one of them.
 type PatternRow struct {
 	Requirement int
 	Pattern     Pattern

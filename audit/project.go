@@ -17,7 +17,7 @@ type Range struct {
 // IsZero reports whether r names no lines.
 func (r Range) IsZero() bool { return r.Start <= 0 }
 
-// String gives "12" or "12-18", and "" for no range.
+// String returns "12" or "12-18", and "" for the zero range.
 func (r Range) String() string {
 	switch {
 	case r.IsZero():
@@ -72,7 +72,7 @@ type Entry struct {
 	Pos       Pos
 }
 
-// Entries gives the known vulnerabilities and then the decoys of the key.
+// Entries returns the vulnerabilities and then the decoys of the key.
 func (p *Project) Entries() []Entry {
 	var es []Entry
 	for _, k := range p.Known {
@@ -152,7 +152,7 @@ const (
 	RuledArguable Ruling = "arguable" // a fair reader may hold it for either
 )
 
-// A FindingReview is a ruling on what auditors report at one place beside the key.
+// A FindingReview is a ruling on findings outside of the key at one place.
 type FindingReview struct {
 	CWEs      []CWE
 	File      string
@@ -177,8 +177,8 @@ type Blank struct {
 	Pos     Pos
 }
 
-// A Rename replaces a name that gives an answer away, in paths and contents of
-// the sealed export. Findings are mapped back.
+// A Rename replaces a name that reveals an answer, in paths and contents of the sealed export.
+// Findings are mapped back.
 type Rename struct {
 	From, To string
 	Within   bool // parts of longer names too, not whole names alone
@@ -304,8 +304,8 @@ const (
 	Invalid Verdict = "INVALID" // the run proves nothing
 )
 
-// Worst gives the gravest of the verdicts: INVALID, FAIL, WARN, PASS. Of none it
-// is INVALID: nothing that was judged proves nothing.
+// Worst returns the gravest of the verdicts: INVALID, FAIL, WARN, PASS. Without verdicts it
+// returns INVALID, because nothing was judged.
 func Worst(vs ...Verdict) Verdict {
 	order, worst := []Verdict{Pass, Warn, Fail, Invalid}, -1
 	for _, v := range vs {

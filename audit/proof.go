@@ -31,10 +31,9 @@ type Family struct {
 
 // A ParamSet is one JSON object of "# Parameters".
 //
-// Keys that begin with an underscore are reserved and not among Values:
-// "_set" is "benign" or "attack"; "_race" holds what a second session passes
-// while the first is half-way, "_rival" the SQL of another part of the application
-// that it runs in place of the case; "_now" is the frozen time (RFC 3339) and
+// Keys that begin with an underscore are reserved and not in Values: "_set" is "benign" or
+// "attack"; "_race" holds the values of a second session that runs while the first is half-way,
+// "_rival" the SQL that it runs instead of the case; "_now" is the frozen time (RFC 3339) and
 // "_timezone" the session's zone.
 type ParamSet struct {
 	Set      string         // SetBenign, SetAttack, or "" where the file does not say

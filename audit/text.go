@@ -41,8 +41,7 @@ func Invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// CountLines gives the number of lines of a text, one without an end at its end among
-// them.
+// CountLines returns the number of lines of a text, including a last line without a line end.
 func CountLines(text []byte) int {
 	n := bytes.Count(text, []byte("\n"))
 	if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -51,8 +50,8 @@ func CountLines(text []byte) int {
 	return n
 }
 
-// Clip gives the text whole where it has at most limit bytes; else its first and
-// last lines, and in place of those between one that says how many bytes are cut.
+// Clip returns the text unchanged if it has at most limit bytes, else its first and last lines
+// with a line between them that states how many bytes were cut.
 func Clip(text []byte, limit int) []byte {
 	if len(text) <= limit {
 		return text

@@ -40,6 +40,7 @@ func Added(now, beside [][]Trial) string {
 	return strings.Join(parts, ", ")
 }
 
+// scaled returns v multiplied by a factor.
 func scaled(v Value, by float64) Value {
 	v.V *= by
 	return v

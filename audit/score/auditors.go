@@ -36,8 +36,8 @@ func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
 	return comparison(&c), nil
 }
 
-// items gives the entries of a project with what they earned on two sides. Those of a
-// file may be found together.
+// items returns the entries of a project with their credits on both sides. Entries of one file
+// form a family, because they may be found together.
 func items(project string, now, baseline []*Result, literal bool) []stat.Item {
 	is, was := Credits(now, literal), Credits(baseline, literal)
 	var out []stat.Item
@@ -48,8 +48,8 @@ func items(project string, now, baseline []*Result, literal bool) []stat.Item {
 	return out
 }
 
-// FoundBy gives the entries that some of these trials matched in full and none of
-// the others did at all, in the order of the key.
+// FoundBy returns the entries that some of these trials matched in full and none of the others
+// matched at all, in the order of the key.
 func FoundBy(these, others []*Result) []KnownResult {
 	if len(these) == 0 {
 		return nil
@@ -64,8 +64,8 @@ func FoundBy(these, others []*Result) []KnownResult {
 	return found
 }
 
-// Credits gives what each entry earned in each trial, by its ID: the order of entries
-// in a key may change, and its hash does not.
+// Credits returns the credit of each entry in each trial, by the entry's ID: the order of
+// entries in a key may change without changing its hash.
 func Credits(trials []*Result, literal bool) map[string][]float64 {
 	m := map[string][]float64{}
 	for _, r := range trials {

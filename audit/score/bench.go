@@ -29,8 +29,8 @@ type Estimate struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// String gives "71.4 % (60.1 to 80.2)"; the value or the bounds alone where only they
-// are known.
+// String returns "71.4 % (60.1 to 80.2)", or the value or the bounds alone if nothing else is
+// known.
 func (e Estimate) String() string {
 	switch {
 	case !e.Value.Defined:
@@ -129,6 +129,7 @@ func begun(answers []Answer) []Answer {
 	return slices.DeleteFunc(slices.Clone(answers), none)
 }
 
+// estimate returns an interval of the observations; undefined if there are none.
 func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat.Interval, error)) (Estimate, error) {
 	iv, err := by(obs, level)
 	switch {
@@ -152,9 +153,9 @@ func (e Estimate) errors() Estimate {
 	return e
 }
 
-// reasonF1 holds the requirements that a reviewer names against those that the
-// case violates: 2 x right / (named + violated). Who names all of eighteen where
-// one is violated has 2 of 19; a number named twice counts once.
+// reasonF1 compares the requirements that a reviewer names with those that the case violates: 2
+// x right / (named + violated). Naming all of eighteen requirements when one is violated yields
+// 2/19. A repeated number counts once.
 func reasonF1(named, violated []int) float64 {
 	named, violated = slices.Compact(slices.Sorted(slices.Values(named))), slices.Compact(slices.Sorted(slices.Values(violated)))
 	both := 0
@@ -166,7 +167,7 @@ func reasonF1(named, violated []int) float64 {
 	return 2 * float64(both) / float64(len(named)+len(violated))
 }
 
-// right gives 1 for a right answer, 0 for a wrong one and NaN for none.
+// right returns 1 for a right answer, 0 for a wrong one and NaN for none.
 func right(o audit.Outcome) float64 {
 	switch o {
 	case audit.OutcomeCorrect:
@@ -177,7 +178,7 @@ func right(o audit.Outcome) float64 {
 	return math.NaN()
 }
 
-// A Standing is how one reviewer stands to another.
+// A Standing is the result of comparing one reviewer with another.
 type Standing string
 
 // The standings.
@@ -202,19 +203,19 @@ type Comparison struct {
 // A Difference is one in percentage points with its 95 % interval.
 type Difference struct{ Center, Lo, Hi float64 }
 
-// A Need is what would settle a comparison, beyond what is there.
+// A Need is what would make a comparison conclusive in addition to the present trials.
 type Need struct {
 	Size     float64 // percentage points: the difference that it is reckoned for
 	Trials   int     // more trials of each case by each reviewer
 	Families int     // more families, where no number of trials is enough
 }
 
-// CompareReviewers sets reviewer a against reviewer b on the cases that both were asked,
-// at 95 %. It asks whether the difference would hold on other families like these: families
-// are the unit, with whatever dependence within. P is that of the exact paired
-// randomisation test over families. Unanswered trials are wrong; where the answered ones
-// alone do not show the same, the comparison is not conclusive. Cases that one side was not
-// asked are left out; without good and bad cases it returns an error.
+// CompareReviewers compares reviewer a with reviewer b on the cases that both were asked, at 95
+// %. It tests whether the difference would hold for other families like these: families are the
+// unit, with any dependence within. P is that of the exact paired randomisation test over
+// families. Unanswered trials count as wrong; if the answered ones alone do not show the same,
+// the comparison is inconclusive. Cases that one side was not asked are left out. Without both
+// good and bad cases it returns an error.
 func CompareReviewers(a, b []Answer) (Comparison, error) {
 	c, err := compareCases(a, b, (*trialTable).lineUpWrong)
 	if err != nil {
@@ -239,6 +240,7 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 	return out, nil
 }
 
+// compareCases compares the reviewers with trials lined up by lineUp.
 func compareCases(a, b []Answer, lineUp func(*trialTable, []Answer) map[string]*caseTrials) (stat.Comparison, error) {
 	pairs, err := pairCases(a, b, lineUp)
 	if err != nil {
@@ -263,8 +265,10 @@ func (c Comparison) Reversed() Comparison {
 	return c
 }
 
+// negated returns the difference with the sides exchanged.
 func (d Difference) negated() Difference { return Difference{-d.Center, -d.Hi, -d.Lo} }
 
+// comparison converts a comparison of package stat.
 func comparison(c *stat.Comparison) Comparison {
 	return Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
 		Cases: c.Cases, Families: c.Families, Need: Need(c.Need), Warnings: c.Warnings}

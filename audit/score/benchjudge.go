@@ -11,12 +11,11 @@ import (
 	"assay/internal/stat"
 )
 
-// JudgeBench judges a reviewer over the cases against goals and baseline (none:
-// empty). The estimates are compared with the goals, balanced accuracy with the
-// baseline's, where what was asked and not answered is wrong. Cases that only one side
-// has are left out of that and named. A run with more trials unanswered or not asked than
-// the goals allow, or with no answer at all, is INVALID. Under Strict a single wrong
-// answer fails.
+// JudgeBench judges a reviewer over the cases against goals and, unless it is empty, a
+// baseline. The estimates are compared with the goals, and balanced accuracy with the
+// baseline's, where unanswered trials count as wrong. Cases that only one side has are left out
+// of the comparison and named. A run is INVALID if more trials are unanswered or not asked than
+// the goals allow, or if there is no answer at all. Under Strict a single wrong answer fails.
 func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Judgement, error) {
 	b, err := BenchOf(now)
 	if err != nil {
@@ -73,6 +72,7 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 	return j, nil
 }
 
+// invalid returns the reason why the run is INVALID, if it is.
 func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 	g := Reason{Code: CodeUnanswered, Verdict: audit.Invalid, Now: b.Unanswered}
 	answered := b.Outcomes[audit.OutcomeCorrect] + b.Outcomes[audit.OutcomeWrong]
@@ -136,6 +136,7 @@ func pairCases(now, baseline []Answer, lineUp func(*trialTable, []Answer) map[st
 	return p, nil
 }
 
+// agree reports whether all trials of each case have the same outcome.
 func agree(cases map[string]*caseTrials) bool {
 	for _, ct := range cases {
 		if share := mean(ct.values, Of).V; share > 0 && share < 1 {
@@ -145,6 +146,7 @@ func agree(cases map[string]*caseTrials) bool {
 	return true
 }
 
+// drop returns the reason about a drop of balanced accuracy.
 func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	f := drop{metric: MetricBalanced}
 	f.base, f.now, f.items = p.balanced()
@@ -200,7 +202,7 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	return g, nil
 }
 
-// balanced gives both sides' balanced accuracy, and how many cases were lost.
+// balanced returns the balanced accuracy of both sides and the number of lost cases.
 func (p *casePairs) balanced() (base, now Value, items float64) {
 	was, is := 0.0, 0.0 // the shares of either label, added
 	for _, cases := range p.earned {

@@ -14,15 +14,15 @@ import (
 
 // A Chance is the recall that the same findings reach at random places.
 //
-// On pinned projects, in each round every location of a finding that could match keeps its
-// CWEs and the length of its range, and is placed anew: in a file of the tree with the same
-// extension, at a first line, all lines equally likely. A function's name at a drawn place
-// names nothing and is dropped. So chance knows the auditor's mix of CWEs and the languages
-// it reports on, and nothing of where the flaws are. (Places are drawn from the tree, not
-// swapped among the findings: a report with one kind of CWE stays the same under every swap.)
+// On pinned projects, each round moves every location of a finding that could match: it keeps
+// its CWEs and the length of its range, and gets a random first line in the files of the tree
+// with the same extension, all lines equally likely. A function's name is dropped. Chance
+// therefore knows the auditor's mix of CWEs and languages, and nothing of where the flaws are.
+// (Places are drawn from the tree and not exchanged among the findings, because a report with
+// one kind of CWE is unchanged by exchanges.)
 //
-// On planted projects the place alone decides, so that a report of every function finds
-// everything. There each round draws as many sites, good or bad, as the findings touch.
+// On planted projects the place alone decides, so a report of every function finds everything.
+// There each round draws as many sites, good or bad, as the findings touch.
 //
 // The seed is fixed, and the order of the findings does not matter.
 type Chance struct {
@@ -86,8 +86,8 @@ func (p *Part) setChance(credits []float64) {
 	}
 }
 
-// sites returns what draws as many of the sites as the findings touch, and gives credit for
-// the bad ones. A finding touches the sites that it is nearest to.
+// sites returns a function that draws as many sites as the findings touch and returns the
+// credit for the bad ones. A finding touches the nearest sites.
 func (s *scorer) sites(rng *rand.Rand) func() map[*entry]float64 {
 	touched := map[*entry]bool{}
 	for i := range s.claims {
@@ -155,6 +155,7 @@ type pool struct {
 	upTo  []int // lines of the files till here
 }
 
+// poolsOf returns the files of the tree by extension.
 func poolsOf(tree audit.Tree) map[string]*pool {
 	pools := map[string]*pool{}
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
@@ -169,6 +170,7 @@ func poolsOf(tree audit.Tree) map[string]*pool {
 	return pools
 }
 
+// lines returns the number of lines in the pool.
 func (p *pool) lines() int {
 	if len(p.upTo) == 0 {
 		return 0
@@ -176,6 +178,7 @@ func (p *pool) lines() int {
 	return p.upTo[len(p.upTo)-1]
 }
 
+// extension returns the extension of a file in lower case.
 func extension(file string) string { return strings.ToLower(path.Ext(file)) }
 
 // draw returns a random place with as many lines as another one.

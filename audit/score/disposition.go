@@ -8,8 +8,8 @@ import (
 	"assay/internal/cwe"
 )
 
-// A Relation says how a finding's CWE stands to an entry's. Two steps, siblings
-// included, are none.
+// A Relation is the relation of a finding's CWE to an entry's. Numbers two steps apart,
+// including siblings, have none.
 type Relation string
 
 // The relations.
@@ -20,7 +20,7 @@ const (
 	StandsFor Relation = "stands for" // a deprecated number or a category, whose successors the entry's is among
 )
 
-// relate says how c stands to own; empty for not at all.
+// relate returns the relation of c to own, "" if there is none.
 func relate(c, own audit.CWE) Relation {
 	if r := cwe.Relate(int(c), int(own)); r != cwe.Unrelated {
 		return Relation(r)
@@ -52,7 +52,7 @@ const (
 	Suppressed  Disposition = "suppressed"            // withdrawn by the auditor itself
 )
 
-// Dispositions gives the ten dispositions in the order in which they are told.
+// Dispositions returns the ten dispositions in the order of reports.
 func Dispositions() []Disposition {
 	return []Disposition{Matched, Half, Duplicate, Misplaced, DecoyHit, OffKey, MissingPath, PastEnd, NoCWE, Suppressed}
 }
@@ -80,7 +80,7 @@ type Match struct {
 	Detail   string    `json:"detail,omitempty"`   // what none of these says
 }
 
-// String tells the reason in a line.
+// String returns the reason in a line.
 func (r Match) String() string {
 	var parts []string
 	if r.Entry != "" {

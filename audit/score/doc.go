@@ -65,7 +65,7 @@ type Change struct {
 	What    string
 }
 
-// History gives a line for each version, oldest first.
+// History returns a line for each version, oldest first.
 func History() []Change {
 	return []Change{
 		{"1", "2026-11-21", "full, half and misplaced by CWE and scope; exact assignment; up to three free duplicates a vulnerability"},

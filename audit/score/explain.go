@@ -47,6 +47,7 @@ func (s *scorer) explain() {
 	}
 }
 
+// credit credits an entry with a finding.
 func (s *scorer) credit(e *entry, c *claim, credit float64) {
 	k := &s.result.Known[e.index]
 	k.Finding, k.Credit, s.took[e.index] = c.finding, credit, c
@@ -95,8 +96,8 @@ func (s *scorer) unmatched(c *claim) {
 	}
 }
 
-// reason says what joins a claim to an entry: its best place, and the first of its CWEs that
-// is as close to the entry's as is asked for.
+// reason returns why a claim matches an entry: its best place, and its first CWE that is close
+// enough to the entry's.
 func (k *key) reason(e *entry, c *claim, least weakness) Match {
 	r := Match{Entry: e.ID, Distance: -1, By: ByAlso}
 	held := false
@@ -153,6 +154,7 @@ func (s *scorer) classified(v int) bool {
 	})
 }
 
+// severity returns the severity of the finding that matched an entry.
 func (s *scorer) severity(v int) audit.Severity {
 	if s.took[v] == nil {
 		return audit.SeverityUnknown

@@ -21,6 +21,7 @@ type figures struct {
 	byDim     map[audit.Dimension]Value
 }
 
+// figuresOf returns the figures that goals are about, as means over the trials.
 func figuresOf(trials []*Result, literal bool) *figures {
 	f := &figures{byDim: map[audit.Dimension]Value{}}
 	all := make([]*Metrics, len(trials))
@@ -78,6 +79,7 @@ func FiguresOf(trials []Trial) *Metrics {
 	return m
 }
 
+// means returns the means over the trials; nil if there are none.
 func means(trials []*Metrics) *Metrics {
 	if len(trials) == 0 {
 		return nil
@@ -89,6 +91,7 @@ func means(trials []*Metrics) *Metrics {
 	return &m
 }
 
+// meanPart returns the means of a part of the figures.
 func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
 	p := *of(trials[0])
 	for figure, get := range map[*Value]func(*Part) Value{
@@ -126,10 +129,12 @@ type MismatchError struct {
 	Have, Was string
 }
 
+// Error returns how the results differ and how to compare them.
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the results differ in %s (%s, %s): figures of both cannot be compared; score the stored findings again (assay compare -rescore)", e.What, e.Was, e.Have)
 }
 
+// checkComparable returns an error if results were scored by different rules or keys.
 func checkComparable(results []*Result) error {
 	for i, r := range results {
 		if r == nil {

@@ -33,6 +33,7 @@ type drop struct {
 	items     float64 // entries or findings
 }
 
+// dropOf returns the drop from base to now; n is the number of entries.
 func dropOf(metric string, base, now Value, n float64) drop {
 	f := drop{metric: metric, base: base, now: now}
 	if base.Defined && now.Defined {
@@ -41,6 +42,7 @@ func dropOf(metric string, base, now Value, n float64) drop {
 	return f
 }
 
+// judge returns the reason about a drop.
 func (f drop) judge() Reason {
 	g := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: f.metric, Now: f.now, Baseline: f.base}
 	verb := fmt.Sprintf("a drop of %.1f points", f.points)
@@ -69,6 +71,7 @@ type gate struct {
 	recall stat.Gate
 }
 
+// reasons returns all reasons about an auditor's projects together.
 func (g *gate) reasons() ([]Reason, error) {
 	var reasons []Reason
 	if r, ok := g.chance(); ok {
@@ -105,6 +108,7 @@ func projects(all []*sides, of func(*sides, *Result) float64) (out []stat.Projec
 	return out
 }
 
+// credit returns the credit of a trial by the score that the goals use.
 func credit(d *sides, r *Result) float64 {
 	if d.goals.asserted() {
 		return r.Literal.Credit
@@ -112,8 +116,8 @@ func credit(d *sides, r *Result) float64 {
 	return r.Metrics.Credit
 }
 
-// recallReason decides whether recall dropped, or misses its goal. The side that ran
-// beside decides where it has exchanges enough to decide anything.
+// recallReason decides whether recall dropped or misses its goal. The side that ran beside
+// decides if it has enough exchanges to decide anything.
 func (g *gate) recallReason() (Reason, bool, error) {
 	if len(g.keyed) == 0 {
 		return Reason{}, false, nil
@@ -189,8 +193,10 @@ func (g *gate) share(d *sides, j *Judgement) {
 	j.set(append(j.Reasons, r))
 }
 
+// widest returns the largest drop that is not excluded.
 func widest(g stat.Gate) float64 { return min(1, g.Bound) }
 
+// besides returns the sides that ran beside these.
 func besides(all []*sides) (out []*sides) {
 	for _, d := range all {
 		if d.beside != nil {
@@ -200,6 +206,7 @@ func besides(all []*sides) (out []*sides) {
 	return out
 }
 
+// pooledOf returns the pooled recall now and of the baseline, or of the side that ran beside.
 func pooledOf(all []*sides, beside bool) (now, was Value) {
 	var ds []sides
 	for _, d := range all {
@@ -234,7 +241,7 @@ func (g *gate) why(tested []stat.Project) string {
 	return fmt.Sprintf("%.0f points less may be chance (p %.2g %%)", 100*x.Drop, 100*x.P)
 }
 
-// whose says how to tell a change of one's own from one of the provider's.
+// whose returns how to find out whether the change or the provider is the cause of a drop.
 func (g *gate) whose() string {
 	if g.beside {
 		return ""
@@ -245,6 +252,7 @@ func (g *gate) whose() string {
 	return ". Your change or the provider's? -beside tells"
 }
 
+// span returns the smallest and the largest of the credits.
 func span(credits []float64) string {
 	lo, hi := slices.Min(credits), slices.Max(credits)
 	if lo == hi {
@@ -323,6 +331,7 @@ func MergeAdvice(reasons []Reason) *Advice {
 	return sum
 }
 
+// minutes returns a number of minutes as text.
 func minutes(m float64) string { return plural(int(math.Ceil(m)), "minute") }
 
 // plural returns "1 more trial" or "2 more trials", or the plural of another last word.
@@ -337,6 +346,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
+// advice returns an advice with its costs.
 func (g *gate) advice(a stat.Advice) *Advice {
 	out := &Advice{Trials: a.Trials, Baseline: a.Baseline, Project: a.Project, Projects: a.Units, May: !a.Sure, Beside: g.beside}
 	for _, d := range g.sides {
@@ -442,7 +452,7 @@ func (g *gate) chanceAlone() (Reason, bool) {
 	return r, true
 }
 
-// unusable names what keeps most of the findings from counting, so that paths of another
+// unusable returns why most of the findings cannot count, so that paths relative to another
 // root do not look like a tool that finds nothing.
 func unusable(all []sides) string {
 	for _, what := range []Disposition{MissingPath, PastEnd, NoCWE} {
@@ -507,10 +517,12 @@ func (g *gate) nextStage(stage int) *Advice {
 	return nil
 }
 
+// usd returns the reason about dollars.
 func (g *gate) usd() (Reason, bool, error) {
 	return g.costs(MetricCost, "dollars", func(t Trial) float64 { return t.USD })
 }
 
+// seconds returns the reason about time.
 func (g *gate) seconds() (Reason, bool, error) {
 	return g.costs(MetricTime, "seconds", func(t Trial) float64 { return t.Seconds })
 }

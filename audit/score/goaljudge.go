@@ -32,14 +32,18 @@ func (g *Goals) figures(f *figures) []goalFigure {
 	return all
 }
 
-func (t *goalFigure) met() bool    { return t.of.Low.Defined && t.of.Low.V >= t.goal-tiny }
+// met reports whether the figure meets its goal for certain.
+func (t *goalFigure) met() bool { return t.of.Low.Defined && t.of.Low.V >= t.goal-tiny }
+
+// missed reports whether the figure misses its goal for certain.
 func (t *goalFigure) missed() bool { return !t.of.High.Defined || t.of.High.V < t.goal-tiny }
 
 // stochastic reports whether chance may explain what changed since the baseline.
 func (d *sides) stochastic() bool { return !d.deterministic && len(d.baseline) > 0 }
 
-// goalReasons judges the means over trials against the project's goals, but for recall's
-// beside a baseline, which is decided over all projects. p is that of goals met.
+// goalReasons judges the means over trials against the project's goals. Recall beside a
+// baseline is not among them, since it is decided over all projects. p is the probability for
+// goals that are met.
 func (d *sides) goalReasons(p float64, rules Rules) []Reason {
 	var reasons []Reason
 	base := d.goals.figures(d.fBase)
@@ -136,9 +140,9 @@ func metP(all []*sides) float64 {
 	return x.P
 }
 
-// goal adds the goal for recall to the reason r, over the projects that state one: missed
-// beside a baseline that met it, FAIL where three standard errors and chance (p at most
-// 5 %) do not explain it, from three trials on below four projects.
+// goal adds the goal for recall to the reason r, over the projects that state one. A missed
+// goal that the baseline met is FAIL if neither three standard errors nor chance (p at most 5
+// %) explain it; below four projects three trials are needed.
 func (g *gate) goal(r *Reason, tested []stat.Project) {
 	var goal, now, was, weight float64
 	var stated []stat.Project
@@ -242,9 +246,9 @@ func (d *sides) reviewReason(t goalFigure, base Span) Reason {
 		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: %s", t.metric, now.Low, now.High, Of(t.goal), ask)}
 }
 
-// review asks for the reviews of a trial that would settle the goal; where each trial
-// has settled it for itself, and not alike, for all that are open. A goal for F1 is one
-// for precision: with recall r, F1 reaches g where precision reaches gr/(2r-g).
+// review returns the reviews of a trial that would decide the goal; if trials decide it
+// differently, all open ones. A goal for F1 implies one for precision: with recall r, F1
+// reaches g if precision reaches gr/(2r-g).
 func (d *sides) review(metric string, goal float64) ReviewNeed {
 	settle := func(r *Result) ReviewNeed {
 		want := goal
@@ -266,8 +270,7 @@ func (d *sides) review(metric string, goal float64) ReviewNeed {
 	return ReviewNeed{}
 }
 
-// Show gives a figure as people read it: shares in percent, counts as numbers, and
-// "undefined".
+// Show returns a figure as text: shares in percent, counts as numbers, and "undefined".
 func Show(metric string, v Value) string {
 	switch metric {
 	case MetricCoverage, MetricExpected, MetricMinimum:

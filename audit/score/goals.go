@@ -33,9 +33,9 @@ func (g *Goals) stated() bool {
 	return g.Recall > 0 || g.Precision > 0 || g.F1 > 0 || g.Coverage > 0 || g.Expected > 0 || len(g.Minimums) > 0
 }
 
-// GoalsFor gives the goals of one project: those of goals.md, with the project's
-// own recall and coverage goals, expected findings and minimums. Coverage is asked
-// for at most as far as the key holds dimensions.
+// GoalsFor returns the goals of one project: those of goals.md, with the project's own recall
+// and coverage goals, expected findings and minimums. The goal for coverage is at most the
+// number of dimensions in the key.
 func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	goals := Goals{Recall: g.Recall, Precision: g.Precision, F1: g.F1, Coverage: g.Coverage,
 		Expected: p.Expected, Minimums: p.Minimums, AtChance: g.AtChance, Methodology: g.Gate == "methodology"}
@@ -56,6 +56,7 @@ func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	return goals, nil
 }
 
+// dimensionsHeld returns the number of dimensions in the key.
 func dimensionsHeld(p *audit.Project) int {
 	held := map[audit.Dimension]bool{}
 	for _, k := range p.Known {
@@ -162,11 +163,13 @@ type EntryChange struct {
 
 var gravity = map[audit.Verdict]int{audit.Invalid: 0, audit.Fail: 1, audit.Warn: 2, audit.Pass: 3}
 
+// judgement returns the judgement of these reasons.
 func judgement(reasons []Reason) (j Judgement) {
 	j.set(reasons)
 	return j
 }
 
+// set sets reasons and verdict; the gravest reason decides.
 func (j *Judgement) set(reasons []Reason) {
 	j.Reasons = gravest(reasons)
 	j.Verdict = audit.Worst()
@@ -189,7 +192,7 @@ func gravest(reasons []Reason) (out []Reason) {
 	return out
 }
 
-// changes gives those of all whose mean changed, by how much, then by name.
+// changes returns the entries whose mean fell and those whose mean rose, by size and then name.
 func changes(all []EntryChange) (lost, gained []EntryChange) {
 	for _, c := range all {
 		switch {

@@ -146,6 +146,7 @@ type sides struct {
 	fNow, fBase   *figures
 }
 
+// newSides returns both sides of a subject.
 func newSides(s *Subject, rules Rules) (sides, error) {
 	d := sides{name: s.Name, goals: s.Goals, claimed: rules.Deterministic, planned: len(s.Now), changed: s.Changed}
 	for _, t := range s.Now {
@@ -192,6 +193,7 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 	return d, nil
 }
 
+// valid returns the trials that are not invalid.
 func valid(ts []Trial) []Trial {
 	return slices.DeleteFunc(slices.Clone(ts), func(t Trial) bool { return t.Invalid != "" })
 }

@@ -67,6 +67,7 @@ type candidates struct {
 	other   *entry              // the first vulnerability that takes partial credit in any file
 }
 
+// newKey prepares a project's key for matching.
 func newKey(p *audit.Project, dims map[audit.CWE]audit.Dimension) (*key, error) {
 	k := &key{project: p, dims: dims, byCWE: map[audit.CWE]map[*entry]weakness{},
 		byCWEs: map[[maxCWEs]audit.CWE]*candidates{}}
@@ -101,6 +102,7 @@ func newKey(p *audit.Project, dims map[audit.CWE]audit.Dimension) (*key, error) 
 	return k, nil
 }
 
+// add adds an entry or a decoy.
 func (k *key) add(of kind, index int, v audit.Known) {
 	e := &entry{Known: v, kind: of, index: index, at: usable(v.Lines), gap: maxGap}
 	if strict(e.File) && !k.project.Planted {
@@ -175,12 +177,12 @@ func (k *key) weakness(e *entry, cwes [maxCWEs]audit.CWE) (closest weakness) {
 	return closest
 }
 
-// maxSuccessors is how many weaknesses a category may stand for. A wider one says next to
-// nothing: three of the widest would name half of the catalogue.
+// maxSuccessors is the largest number of weaknesses that a category may stand for. A wider
+// category is too unspecific: three of the widest would name half of the catalogue.
 const maxSuccessors = 20
 
-// relation returns how one CWE stands to the entry's. A deprecated number does what its
-// successors do; a category is a step itself, so it stands for the entry's own alone.
+// relation returns the relation of one CWE to the entry's. A deprecated number counts as its
+// successors. A category is one step away itself, so it only stands for the entry's own CWEs.
 func (k *key) relation(e *entry, c audit.CWE) weakness {
 	if slices.Contains(e.CWEs, c) {
 		return ownCWE
@@ -252,7 +254,7 @@ func (c *claim) hits(of kind) (hits []hit) {
 	return hits
 }
 
-// holds reports whether a place lies in one of the entry's scopes, and how far from it.
+// holds reports whether a place is in one of the entry's scopes, and returns its distance.
 func (e *entry) holds(p place, about string) (distance int, ok bool) {
 	s := e.scopeAt(p)
 	if s == nil {

@@ -2,10 +2,10 @@ package score
 
 import "assay/audit"
 
-// A Part is what a matching gives for the key, or for a part of it.
+// A Part holds the figures of a matching for the key or for a part of it.
 //
-// Of the findings, those that matched an entry outside of the part, or repeat one
-// that did, stand aside: they are no error, and no merit here.
+// Findings that matched an entry outside of the part, or repeat such a finding, are not
+// counted.
 type Part struct {
 	Known   int     `json:"known"`   // entries
 	Full    int     `json:"full"`    // of these matched in full
@@ -29,7 +29,7 @@ type Part struct {
 	Corrected Value  `json:"corrected"` // Recall corrected for chance: (Recall - Chance.Mean) / (1 - Chance.Mean)
 }
 
-// part gives what concerns entries alone, and the same in each of the ten dimensions.
+// part returns the figures of a part of the entries, in all and by dimension.
 func (s *scorer) part(in func(*KnownResult) bool) (Part, []DimensionCount) {
 	counts := s.byDimension(in, func(k *KnownResult) float64 { return k.Credit })
 	p, right, named := sum(counts), 0, 0

@@ -99,6 +99,7 @@ func (k *key) matchByLetter(claims []claim) []pair {
 	return pairs
 }
 
+// in reports whether one of the claim's places is in the file.
 func (c *claim) in(file string) bool {
 	return slices.ContainsFunc(c.places, func(p place) bool { return p.file == file })
 }
@@ -130,10 +131,12 @@ type likeness struct {
 	files [maxPlaces]string
 }
 
+// newAssignment returns an empty assignment problem.
 func newAssignment(entries int) *assignment {
 	return &assignment{make([][]edge, entries), map[likeness]int{}}
 }
 
+// add adds a possible match with its gain.
 func (a *assignment) add(e *entry, claim, gain int) {
 	a.edges[e.row] = append(a.edges[e.row], edge{claim, gain})
 }

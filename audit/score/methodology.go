@@ -24,8 +24,8 @@ type Literal struct {
 	Dimensions []DimensionCount  `json:"dimensions"` // Findings is left at 0 here
 }
 
-// Metrics gives the literal score in the words of ours, for tables that show both.
-// What it knows nothing of is undefined.
+// Metrics returns the methodology score in the form of [Metrics], for tables that show both.
+// Figures that it does not define are undefined.
 func (l *Literal) Metrics() *Metrics {
 	return &Metrics{Part: Part{Full: l.Full, Halves: l.Halves, Credit: l.Credit, Counted: l.Counted,
 		Recall: l.Recall, Precision: Span{l.Precision, l.Precision}, F1: Span{l.F1, l.F1},

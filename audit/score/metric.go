@@ -18,7 +18,7 @@ type Metric[R any] struct {
 	show func(R) string   // of what is not shown as a share
 }
 
-// Show gives the figure as people read it, with its unit.
+// Show returns the figure as text, with its unit.
 func (m Metric[R]) Show(r R) string {
 	if m.show != nil {
 		return m.show(r)
@@ -32,6 +32,7 @@ func (m Metric[R]) Title() string { return strings.ToUpper(m.Name[:1]) + m.Name[
 // Unit is the name as a unit of Go's benchmark format: without blanks.
 func (m Metric[R]) Unit() string { return strings.NewReplacer(" ", "-", "/", "-per-").Replace(m.Name) }
 
+// valueOf returns a function that returns the value as an estimate.
 func valueOf[R any](of func(R) Value) func(R) Estimate {
 	return func(r R) Estimate { return Estimate{Value: of(r)} }
 }
@@ -69,6 +70,7 @@ func BenchMetrics() []Metric[*Bench] {
 	}, consumedMetrics(func(b *Bench) *Consumed { return &b.Consumed })...)
 }
 
+// count returns the metric of a count.
 func count[R any](name string, less bool, of func(R) int) Metric[R] {
 	return Metric[R]{Name: name, Less: less, Of: valueOf(func(r R) Value { return Of(float64(of(r))) }),
 		show: func(r R) string { return strconv.Itoa(of(r)) }}
@@ -82,7 +84,7 @@ func (e Estimate) numbers() string {
 	return fmt.Sprintf("%s (%s to %s)", number(e.Value), number(e.Low), number(e.High))
 }
 
-// Names gives the names of metrics, in their order.
+// Names returns the names of metrics, in their order.
 func Names[R any](ms []Metric[R]) []string {
 	names := make([]string, len(ms))
 	for i, m := range ms {
@@ -91,7 +93,7 @@ func Names[R any](ms []Metric[R]) []string {
 	return names
 }
 
-// ShowAll gives the metrics of r as people read them, in their order.
+// ShowAll returns the metrics of r as texts, in their order.
 func ShowAll[R any](ms []Metric[R], r R) []string {
 	cells := make([]string, len(ms))
 	for i, m := range ms {
@@ -100,7 +102,7 @@ func ShowAll[R any](ms []Metric[R], r R) []string {
 	return cells
 }
 
-// Main gives the metrics that stand in a run's summary.
+// Main returns the metrics of a run's summary.
 func Main[R any](ms []Metric[R]) []Metric[R] {
 	return slices.DeleteFunc(slices.Clone(ms), func(m Metric[R]) bool { return !m.Main })
 }

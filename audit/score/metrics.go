@@ -42,8 +42,10 @@ type DimensionCount struct {
 	Findings  int             `json:"findings"` // counted findings whose first CWE the map puts here
 }
 
+// everyEntry reports true.
 func everyEntry(*KnownResult) bool { return true }
 
+// measure computes the metrics.
 func (s *scorer) measure() {
 	m := &s.result.Metrics
 	m.Part, m.Dimensions = s.part(everyEntry)
@@ -61,6 +63,7 @@ func (s *scorer) measure() {
 	}
 }
 
+// precision returns the precision of a part of the report.
 func (s *scorer) precision(credit float64, counted int) Span {
 	beside := s.result.Metrics.OffKey.plus(s.result.Metrics.Misplaced)
 	if s.in.Project.Planted {
@@ -69,6 +72,7 @@ func (s *scorer) precision(credit float64, counted int) Span {
 	return beside.precision(credit, counted)
 }
 
+// countFindings counts the findings by disposition.
 func (s *scorer) countFindings() {
 	m := &s.result.Metrics
 	for i := range s.result.Findings {
@@ -90,6 +94,7 @@ func (s *scorer) countFindings() {
 	}
 }
 
+// add counts a finding by its review.
 func (r *Reviewed) add(f *Scored) {
 	switch {
 	case f.Free:
@@ -105,6 +110,7 @@ func (r *Reviewed) add(f *Scored) {
 	}
 }
 
+// plus returns the sum of two counts.
 func (r Reviewed) plus(o Reviewed) Reviewed {
 	return Reviewed{r.True + o.True, r.False + o.False, r.Same + o.Same, r.Arguable + o.Arguable, r.Open + o.Open}
 }
@@ -141,7 +147,7 @@ func (s *scorer) byDimension(in func(*KnownResult) bool, credit func(*KnownResul
 	return counts
 }
 
-// sum gives what the dimensions come to together.
+// sum returns the sum of the dimensions.
 func sum(counts []DimensionCount) Part {
 	var p Part
 	for _, c := range counts {
@@ -161,6 +167,7 @@ func sum(counts []DimensionCount) Part {
 	return p
 }
 
+// countDimensions counts findings, coverage and decoys by dimension.
 func (s *scorer) countDimensions() {
 	m := &s.result.Metrics
 	for i := range s.claims {

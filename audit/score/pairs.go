@@ -8,9 +8,9 @@ import (
 	"assay/internal/stat"
 )
 
-// pairs gives for each trial of a bad case whether it and the nearest good of its
-// family were both answered rightly. Pairs with a side that has no answer are left
-// out. Who calls everything flawed, or nothing, tells none apart.
+// pairs returns for each trial of a bad case whether it and the nearest good case of its family
+// were both answered correctly. Pairs with an unanswered side are left out. A reviewer that
+// always gives the same answer gets no pair right.
 func (r *trialTable) pairs(answers []Answer) []stat.Observation {
 	goods := map[string][]*audit.Case{}
 	for _, ct := range r.cases {
@@ -42,9 +42,8 @@ func (r *trialTable) pairs(answers []Answer) []stat.Observation {
 	return obs
 }
 
-// NearestGood gives the ID of the good case whose code has the fewest lines that the
-// bad one's has not, and the other way round; of several the one with the lowest
-// number; empty where there is none.
+// NearestGood returns the ID of the good case whose code differs from the bad one's in the
+// fewest lines; among several, the one with the lowest number; "" if there is none.
 func NearestGood(bad *audit.Case, goods []*audit.Case) string {
 	var best *audit.Case
 	least := 0

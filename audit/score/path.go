@@ -18,12 +18,10 @@ type Paths struct {
 	roots []string
 }
 
-// NewPaths prepares to resolve against the tree. Roots are the folders that an
-// auditor may have called the project's root, absolute or relative: the export,
-// and the root that its report names. Others are the files that the export holds
-// beside the tree's: they are there, and nothing more is known of them. An empty
-// tree checks nothing: then every path that stays under the root is taken as it
-// stands.
+// NewPaths returns a resolver for paths of the tree. Roots are the folders that an auditor may
+// have used as the project's root, absolute or relative: the export, and the root in its
+// report. Others are exported files outside of the tree. With an empty tree nothing is checked:
+// every path below the root is accepted.
 func NewPaths(tree audit.Tree, others map[string]bool, roots []string) *Paths {
 	p := &Paths{tree: tree, other: others, fold: make(map[string]string, len(tree))}
 	for name := range tree {
@@ -42,12 +40,11 @@ func NewPaths(tree audit.Tree, others map[string]bool, roots []string) *Paths {
 	return p
 }
 
-// Resolve gives the tree's path for a path as an auditor reported it, or says why
-// there is none. Read in this order: a file:// URL, an unresolved uriBaseId
-// ("%SRCROOT%/a.c"), backslashes, "." and ".." parts, one of the roots in front,
-// a leading slash that means the project's root, percent escapes, and last
-// another case where one path of the tree alone fits. It never compares suffixes:
-// "index.js" is the index.js at the root and no other.
+// Resolve returns the tree's path for a path as an auditor reported it, or an error. It
+// handles, in this order: a file:// URL, an unresolved uriBaseId ("%SRCROOT%/a.c"),
+// backslashes, "." and ".." parts, one of the roots as prefix, a leading slash for the
+// project's root, percent escapes, and different case if exactly one path of the tree matches.
+// It never compares suffixes: "index.js" is the index.js at the root and no other.
 func (p *Paths) Resolve(file string) (string, error) {
 	s := strings.TrimSpace(file)
 	if s == "" {
@@ -74,6 +71,7 @@ func (p *Paths) Resolve(file string) (string, error) {
 	return "", err
 }
 
+// holds reports whether the file exists.
 func (p *Paths) holds(name string) bool {
 	_, ok := p.tree[name]
 	return ok || p.other[name]
@@ -81,7 +79,7 @@ func (p *Paths) holds(name string) bool {
 
 var baseID = regexp.MustCompile(`^(%[A-Za-z_][A-Za-z0-9_]*%|\$\{?[A-Z_][A-Z0-9_]*\}?)/+`)
 
-// under looks a cleaned path up: below each root, then as it stands.
+// under looks up a cleaned path: below each root, then unchanged.
 func (p *Paths) under(s, reported string) (string, error) {
 	candidates := make([]string, 0, len(p.roots)+1)
 	for _, r := range p.roots {
@@ -112,8 +110,7 @@ func (p *Paths) under(s, reported string) (string, error) {
 	return "", fmt.Errorf("%q is no file of the project", reported)
 }
 
-// cutRoot gives what follows root in s, by whole parts. Under a drive letter case
-// does not count.
+// cutRoot returns the part of s below root. Case is ignored after a drive letter.
 func cutRoot(s, root string) (string, bool) {
 	if len(s) <= len(root) || s[len(root)] != '/' {
 		return "", false
@@ -125,6 +122,7 @@ func cutRoot(s, root string) (string, bool) {
 	return "", false
 }
 
+// stripScheme removes file:// from a URL.
 func stripScheme(s string) string {
 	const scheme = "file:"
 	if len(s) < len(scheme) || !strings.EqualFold(s[:len(scheme)], scheme) {
@@ -147,10 +145,12 @@ func stripScheme(s string) string {
 	return s
 }
 
+// isDrive reports whether s begins with a drive letter.
 func isDrive(s string) bool {
 	return len(s) >= 2 && s[1] == ':' && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
 }
 
+// clean returns a path with slashes and without "." and "..".
 func clean(s string) string {
 	return path.Clean(strings.ReplaceAll(s, `\`, "/"))
 }

@@ -23,9 +23,9 @@ const (
 // lines alone could be apart.
 const noGap = maxGap + 1
 
-// FunctionName gives the bare name of a function as an auditor may write it:
-// "Class.method", "Class::method", "(*T).Method", "Class#method", "method(args)"
-// and "public void method(args)" all name "method". Names are compared with case.
+// FunctionName returns the bare name of a function: "Class.method", "Class::method",
+// "(*T).Method", "Class#method", "method(args)" and "public void method(args)" all yield
+// "method". Names are case-sensitive.
 func FunctionName(s string) string {
 	s = strings.ReplaceAll(strings.TrimSpace(s), "->", ".")
 	for { // Go receivers: "(*T).Method", "pkg.(*T).Method"
@@ -57,6 +57,7 @@ var (
 	ownLinesExt = strings.Fields(".lock .yml .yaml .properties .ini .toml .env .conf .cfg .csproj .gemspec")
 )
 
+// strict reports whether matches in a file need overlapping lines: manifests and settings.
 func strict(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	ext := path.Ext(base)
@@ -66,9 +67,9 @@ func strict(file string) bool {
 
 var version = regexp.MustCompile(`^(.+?),? v?\d+(\.[0-9A-Za-z]+)+`)
 
-// component gives what the title of an entry in a manifest is about, folded: what
-// stands before the first version ("Log4j 2.3", "gin 1.7.4"). A title without a
-// version names none.
+// component returns the component that the title of an entry in a manifest names, folded: the
+// text before the first version ("Log4j 2.3", "gin 1.7.4"). It returns "" for a title without a
+// version.
 func component(title string) string {
 	m := version.FindStringSubmatch(title)
 	if m == nil {
@@ -77,8 +78,8 @@ func component(title string) string {
 	return folded(m[1])
 }
 
-// folded gives a text's words in lower case between single spaces, one before and
-// one behind, so that whole words are found by a search for their folded form.
+// folded returns the words of a text in lower case, each between single spaces, so that whole
+// words can be searched for.
 func folded(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return " " + strings.Join(words, " ") + " "
@@ -96,6 +97,7 @@ func usable(r audit.Range) lines {
 	return lines{r.Start, max(r.End, r.Start)}
 }
 
+// none reports whether the range is empty.
 func (l lines) none() bool { return l.start == 0 }
 
 // distance is 0 where ranges overlap, 1 where they touch, and noGap where one side names

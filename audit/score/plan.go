@@ -123,6 +123,7 @@ func (p Plan) cost() string {
 	return strings.Join(parts, " and ")
 }
 
+// points returns a share in percentage points, rounded up.
 func points(v Value) string { return fmt.Sprintf("%.0f", math.Ceil(100*v.V-tiny)) }
 
 // String returns the plan as text.

@@ -7,14 +7,13 @@ import (
 	"assay/audit"
 )
 
-// Rates tell apart what was called flawed, by CWE, where the key labels both ways:
-// flaws and code that only looks so.
+// Rates are the rates of vulnerable and safe code called flawed, by CWE.
 //
-// Of a project's findings a flaw is an entry of the key, by its first CWE, found
-// where it was matched in full; what is safe is a decoy, by its first CWE, called
-// flawed where a finding hit it. In Bench a flaw is a trial of a bad case, under
-// each of its CWEs; what is safe is a trial of a good case, under each CWE that a
-// bad case of its family has. Trials without an answer are in none of it.
+// For a project, vulnerable code is a vulnerability of the key, by its first CWE, and counts as
+// called flawed if it was matched in full; safe code is a decoy, by its first CWE, and counts
+// if a finding hit it. In Bench, vulnerable code is a trial of a bad case, under each of its
+// CWEs; safe code is a trial of a good case, under each CWE of the bad cases of its family.
+// Unanswered trials are left out.
 type Rates struct {
 	CWEs []Rate `json:"cwes"` // ascending
 	// Mean has the sums of all counts, and of each rate the mean over the CWEs that
@@ -36,7 +35,7 @@ type Rate struct {
 	Difference Value `json:"difference"`
 }
 
-// Rows gives the mean, where it is defined, and the rows of all CWEs below it.
+// Rows returns the mean, if it is defined, followed by the rows of all CWEs.
 func (r Rates) Rows() []Rate {
 	if !r.Mean.Difference.Defined {
 		return nil
@@ -64,6 +63,7 @@ func RateMetrics() []Metric[*Rate] {
 
 type tally map[audit.CWE]*Rate
 
+// add counts code under a CWE.
 func (t tally) add(c audit.CWE, flawed, called bool) {
 	r := t[c]
 	if r == nil {
@@ -82,6 +82,7 @@ func (t tally) add(c audit.CWE, flawed, called bool) {
 	}
 }
 
+// rates returns the rates of all CWEs.
 func (t tally) rates() Rates {
 	rates := Rates{CWEs: []Rate{}}
 	n, tpr, fpr := 0.0, 0.0, 0.0
@@ -100,6 +101,7 @@ func (t tally) rates() Rates {
 	return rates
 }
 
+// rates returns the rates of a report.
 func (s *scorer) rates() Rates {
 	t := tally{}
 	for i := range s.in.Project.Known {
@@ -111,6 +113,7 @@ func (s *scorer) rates() Rates {
 	return t.rates()
 }
 
+// ratesOf returns the rates of a reviewer's answers.
 func ratesOf(answers []Answer) Rates {
 	families := map[string]map[audit.CWE]bool{}
 	for i := range answers {

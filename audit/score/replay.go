@@ -16,10 +16,9 @@ const (
 
 const maxDifferences = 10
 
-// JudgeReplay holds the trials of a replayed recording against its baseline: equal
-// findings must have equal dispositions, and entries equal credits. It returns an
-// error, a *[MismatchError] among them, where the trials cannot be compared, and
-// where there is no baseline.
+// JudgeReplay compares the trials of a replayed recording with its baseline: equal findings
+// must have equal dispositions, and entries equal credits. It returns an error if there is no
+// baseline or the trials cannot be compared (a *[MismatchError]).
 func JudgeReplay(now, baseline []Trial) (Judgement, error) {
 	if len(now) == 0 {
 		return judgement(nil), nil
@@ -44,9 +43,9 @@ func JudgeReplay(now, baseline []Trial) (Judgement, error) {
 	return replayed(all), nil
 }
 
-// JudgeReadings holds the answers of a recorded reviewer against its baseline: equal
-// replies must have equal outcomes and name the same requirements. Answers that the
-// baseline does not have are a warning.
+// JudgeReadings compares the answers of a recorded reviewer with its baseline: equal replies
+// must have equal outcomes and name the same requirements. Answers that the baseline lacks are
+// a warning.
 func JudgeReadings(now, baseline []Answer) Judgement {
 	was := map[string]*Answer{}
 	for i := range baseline {
@@ -72,6 +71,7 @@ func JudgeReadings(now, baseline []Answer) Judgement {
 	return j
 }
 
+// replayed returns the judgement of a replay with these differences.
 func replayed(all []string) Judgement {
 	j := Judgement{Verdict: AsRecorded}
 	if more := len(all) - maxDifferences; more > 0 {
@@ -84,6 +84,7 @@ func replayed(all []string) Judgement {
 	return j
 }
 
+// differences returns the differences between two results of the same findings.
 func differences(now, base *Result) []string {
 	var all []string
 	if len(now.Findings) != len(base.Findings) {

@@ -29,10 +29,9 @@ func Fingerprint(f *audit.Finding, path string) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// Reviewable reports whether findings of this disposition wait for a review: of what
-// matched, and of what hit a decoy, the key has spoken; who thinks otherwise mends
-// the key. A duplicate beyond the free ones is false until a row says that it is
-// the same flaw.
+// Reviewable reports whether findings of this disposition wait for a review. For findings that
+// matched or hit a decoy the key decides. A duplicate beyond the free ones is false until a row
+// rules that it is the same flaw.
 func Reviewable(d Disposition) bool { return d == OffKey || d == Misplaced }
 
 // repeated is the review of a finding that says again what a ruled one says.
@@ -101,6 +100,7 @@ func (s *scorer) reviewDuplicates(ruled map[*entry]bool, repeats map[*entry][]re
 	}
 }
 
+// ruling returns the ruling of a review's entry.
 func (s *scorer) ruling(e *entry) *audit.FindingReview { return &s.in.Project.Reviews[e.index] }
 
 // Ruled reports whether a row of the project's reviews rules a finding: then another row
@@ -116,10 +116,10 @@ func Ruled(p *audit.Project, dims map[audit.CWE]audit.Dimension, f *Scored) bool
 	return len(c.hits(review)) > 0
 }
 
-// Sample gives the findings that a review can turn, as indices into Findings, in
-// the order in which they are to be reviewed. The order is drawn by a hash of the
-// fingerprint: nobody chooses it, it is the same for every run, and what was
-// reviewed first is a random sample of all. Reviewed findings stand in it too.
+// Sample returns the findings that a review can affect, as indices into Findings, in the order
+// of review. The order follows from a hash of the fingerprints: it cannot be chosen, is the
+// same for every run, and makes what was reviewed first a random sample. Reviewed findings are
+// included.
 func (r *Result) Sample() []int {
 	type drawn struct {
 		at  uint64
@@ -142,10 +142,9 @@ func (r *Result) Sample() []int {
 	return order
 }
 
-// sampled gives how many of the findings in the order are true, with 95 %
-// confidence: hard bounds from what was reviewed, narrowed by the share of true
-// ones in the front of the order that was reviewed without a gap. Reviews out of
-// the drawn order are never generalised from.
+// sampled returns bounds for the number of true findings in the order, with 95 % confidence:
+// hard bounds from the reviewed ones, narrowed by the share of true ones at the beginning of
+// the order that was reviewed without a gap. Reviews out of order do not narrow them.
 func (r *Result) sampled(order []int) (low, high float64) {
 	reviewed := func(as string, of []int) (n float64) {
 		for _, i := range of {
@@ -170,16 +169,15 @@ func (r *Result) sampled(order []int) (low, high float64) {
 	return max(low, hits+math.Floor(iv.Lo*rest)), min(high, hits+math.Ceil(iv.Hi*rest))
 }
 
-// A ReviewNeed says what would settle a precision goal.
+// A ReviewNeed is the reviews that would decide a goal for precision.
 type ReviewNeed struct {
 	More     int   // findings that are still to be reviewed; 0 when the goal is settled
 	Findings []int // which: indices into Result.Findings, in the order to review them in
 }
 
-// Settle says how many more open findings, and which, a person would have to
-// review to settle whether precision reaches goal (0 to 1), if the share of true
-// ones goes on as it has begun (a half, as long as nothing was reviewed). It is a
-// plan, not a promise: at worst all of them are needed.
+// Settle returns how many more findings, and which, have to be reviewed to decide whether
+// precision reaches goal (0 to 1), if the share of true ones stays as it is (a half before the
+// first review). It is an estimate: in the worst case all findings are needed.
 func (r *Result) Settle(goal float64) ReviewNeed {
 	m := &r.Metrics
 	if settled(m.Precision, goal) {
@@ -200,22 +198,24 @@ func (r *Result) Settle(goal float64) ReviewNeed {
 	return all
 }
 
+// unreviewed returns all open findings.
 func (r *Result) unreviewed() ReviewNeed {
 	open := slices.DeleteFunc(r.Sample(), func(i int) bool { return r.Findings[i].Review != "" })
 	return ReviewNeed{len(open), open}
 }
 
+// settled reports whether a span decides a goal.
 func settled(p Span, goal float64) bool {
 	return !p.Low.Defined || p.Low.V >= goal-tiny || p.High.V < goal-tiny
 }
 
-// precision gives the span of precision of a report with this credit and as many
-// counted findings.
+// precision returns the span of precision of a report with this credit and number of counted
+// findings.
 //
-// At its low end every finding that nobody has judged is false. At its high end as
-// many of them are true as the report has credit: an auditor that is right as often
-// beside the key as on it can be believed so far, and one that throws findings
-// about cannot. What is arguable is false at the low end and left out at the high.
+// At its low end every unjudged finding is false. At its high end as many of them are true as
+// the report has credit: an auditor that is often right where the key decides is trusted that
+// far elsewhere, and one that reports at random is not. Arguable findings are false at the low
+// end and left out at the high end.
 func (r Reviewed) precision(credit float64, counted int) Span {
 	sure := credit + float64(r.True)
 	low := Ratio(sure, float64(counted))

@@ -128,6 +128,7 @@ func (s *scorer) claim() {
 	})
 }
 
+// scored returns the finding of a claim.
 func (s *scorer) scored(c *claim) *Scored { return &s.result.Findings[c.finding] }
 
 // compareFindings orders findings by all that they say, so that among findings

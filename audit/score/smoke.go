@@ -176,6 +176,7 @@ func (in *SmokeInput) ratedHigh(id string) bool {
 // smokeSeconds is the methodology's target for a smoke test.
 const smokeSeconds = 5 * 60
 
+// yes returns "yes" or "no".
 func yes(b bool) string {
 	if b {
 		return "yes"

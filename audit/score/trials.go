@@ -73,8 +73,8 @@ func OverTrials(results []*Result) (Trials, error) {
 	return t, nil
 }
 
-// without gives C(c, k)/C(n, k): the chance that k drawn of n, without
-// replacement, are all among c of them.
+// without returns C(c, k)/C(n, k): the probability that k elements drawn from n without
+// replacement are all among c of them.
 func without(c, n, k int) float64 {
 	p := 1.0
 	for i := range k {
@@ -86,6 +86,7 @@ func without(c, n, k int) float64 {
 	return p
 }
 
+// sets computes the union and intersection of the trials.
 func (t *Trials) sets(results []*Result) {
 	for _, e := range t.Entries {
 		if e.Found > 0 {

@@ -52,7 +52,7 @@ func newTrialTable(answers []Answer) (*trialTable, error) {
 	return r, nil
 }
 
-// of gives the entry of a case; cases of one ID share theirs.
+// of returns the entry of a case; cases with the same ID share it.
 func (r *trialTable) of(c *audit.Case) *caseTrials {
 	if c == r.last {
 		return r.lastOf
@@ -70,6 +70,7 @@ func (r *trialTable) of(c *audit.Case) *caseTrials {
 	return ct
 }
 
+// families returns the number of families.
 func (r *trialTable) families() int {
 	names := map[string]bool{}
 	for _, ct := range r.cases {
@@ -78,7 +79,7 @@ func (r *trialTable) families() int {
 	return len(names)
 }
 
-// lineUp fills in the values, as many for each case, and gives the cases by ID.
+// lineUp fills in the values, the same number for each case, and returns the cases by ID.
 func (r *trialTable) lineUp(answers []Answer) map[string]*caseTrials {
 	for _, ct := range r.cases {
 		ct.values = slices.Repeat([]float64{math.NaN()}, r.trials)
@@ -89,7 +90,7 @@ func (r *trialTable) lineUp(answers []Answer) map[string]*caseTrials {
 	return r.cases
 }
 
-// lineUpWrong is lineUp with 0 for what was asked and not answered.
+// lineUpWrong is like lineUp, with 0 for unanswered trials.
 func (r *trialTable) lineUpWrong(answers []Answer) map[string]*caseTrials {
 	r.lineUp(answers)
 	for i := range answers {

@@ -23,6 +23,7 @@ type baselineCmd struct {
 	Records []string `arg:"" optional:"" help:"Auditors, whose newest run joins their baselines, or records (.txt or .json)."`
 }
 
+// Run writes a baseline from records, or with --bench from results.
 func (c *baselineCmd) Run(ctx context.Context) error {
 	if c.Lower != "" {
 		return errors.New("--lower was removed: a baseline takes every run of its auditor, and --accept moves it to another version")
@@ -80,6 +81,7 @@ func (c *baselineCmd) named(name string) ([]*record.Record, error) {
 		"expected an auditor that ran, or a record's file", name, under(c.Root, "records")))
 }
 
+// bench writes the baseline of a reviewer from results.
 func (c *baselineCmd) bench(ctx context.Context) error {
 	st, err := store.OpenReadOnly(ctx, c.DB)
 	if err != nil {

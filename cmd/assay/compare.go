@@ -34,6 +34,7 @@ type compareCmd struct {
 	B       string `arg:"" help:"The same kind again: what is held against it."`
 }
 
+// Run compares two records, results, reviewers or auditors.
 func (c *compareCmd) Run(ctx context.Context) error {
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	a, b := kindOf(c.A), kindOf(c.B)
@@ -64,6 +65,7 @@ const (
 	aName    = "the name of an auditor or a reviewer"
 )
 
+// kindOf returns whether a name is that of a record, of results, or of an auditor or reviewer.
 func kindOf(name string) string {
 	st, err := os.Stat(name)
 	there := err == nil && st.Mode().IsRegular()
@@ -78,10 +80,12 @@ func kindOf(name string) string {
 	return aName
 }
 
+// readRecord reads a record by its file name.
 func readRecord(name string) (*record.Record, error) {
 	return record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name))
 }
 
+// records compares two records.
 func (c *compareCmd) records() error {
 	a, errA := readRecord(c.A)
 	b, errB := readRecord(c.B)
@@ -115,6 +119,7 @@ func (c *compareCmd) records() error {
 
 type compared interface{ Text(io.Writer) error }
 
+// write prints a comparison in the requested format.
 func (c *compareCmd) write(d compared) error {
 	if c.Format == "json" {
 		e := json.NewEncoder(os.Stdout)
@@ -124,6 +129,7 @@ func (c *compareCmd) write(d compared) error {
 	return d.Text(stdout)
 }
 
+// load reads the results at where that q selects.
 func load(ctx context.Context, root, where string, q store.Query) (*report.Results, error) {
 	st, err := store.OpenReadOnly(ctx, where)
 	if err != nil {
@@ -141,7 +147,7 @@ func load(ctx context.Context, root, where string, q store.Query) (*report.Resul
 	return r, nil
 }
 
-// chosen names results, and what is asked for of them.
+// chosen describes a selection of results for messages.
 func chosen(where string, q store.Query) string {
 	name := store.Shown(where)
 	if q.Run != "" {
@@ -170,6 +176,7 @@ func keyOf(root string) (key report.Key, apps []*audit.App, err error) {
 	return key, c.Apps, nil
 }
 
+// names compares two auditors or reviewers by name.
 func (c *compareCmd) names(ctx context.Context) error {
 	all, unread := record.ReadAuditors(c.Root)
 	if all[c.A] == nil || all[c.B] == nil {
@@ -212,6 +219,7 @@ func (c *compareCmd) addPublished(ctx context.Context, all record.Auditors) erro
 	return err
 }
 
+// reviewers returns the results of both names as reviewers.
 func (c *compareCmd) reviewers(ctx context.Context) (a, b *report.VariantResults, err error) {
 	r, err := load(ctx, c.Root, c.DB, store.Query{})
 	if err != nil {
@@ -222,6 +230,7 @@ func (c *compareCmd) reviewers(ctx context.Context) (a, b *report.VariantResults
 	return a, b, errors.Join(errA, errB)
 }
 
+// auditors compares two auditors by their newest records.
 func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	if c.Rescore {
 		j, err := suite.NewJudge(c.Root)
@@ -243,7 +252,7 @@ func (c *compareCmd) auditors(as, bs map[string]*record.Record) error {
 	return c.gate(d, d.Total.Standing, c.A, c.B)
 }
 
-// gate writes d and fails where b, how B stands, is worse and that is asked for.
+// gate prints the comparison d and returns an error if b fails as the flags demand.
 func (c *compareCmd) gate(d compared, b score.Standing, nameA, nameB string) error {
 	if err := c.write(d); err != nil {
 		return err
@@ -251,6 +260,7 @@ func (c *compareCmd) gate(d compared, b score.Standing, nameA, nameB string) err
 	return c.judge(b, nameA, nameB)
 }
 
+// judge returns an error if the standing of b fails as the flags demand.
 func (c *compareCmd) judge(b score.Standing, nameA, nameB string) error {
 	switch {
 	case b == score.Worse && c.FailIf == "worse":
@@ -261,6 +271,7 @@ func (c *compareCmd) judge(b score.Standing, nameA, nameB string) error {
 	return nil
 }
 
+// variants compares two reviewers.
 func (c *compareCmd) variants(a, b *report.VariantResults) error {
 	d, err := report.DiffVariants(a, b)
 	if err != nil {
@@ -272,6 +283,7 @@ func (c *compareCmd) variants(a, b *report.VariantResults) error {
 // each is one document of several comparisons.
 type each []*report.VariantDiff
 
+// Text writes all comparisons.
 func (e each) Text(w io.Writer) error {
 	for _, d := range e {
 		if err := d.Text(w); err != nil {
@@ -281,6 +293,7 @@ func (e each) Text(w io.Writer) error {
 	return nil
 }
 
+// results compares the common reviewers of two results.
 func (c *compareCmd) results(ctx context.Context) error {
 	q := store.Query{Model: c.Model}
 	ra, err := load(ctx, c.Root, c.A, q)
@@ -318,7 +331,7 @@ func (c *compareCmd) results(ctx context.Context) error {
 	return errors.Join(append(errs, c.write(all))...)
 }
 
-// tellAlone names whom one of two results holds alone: nothing says whether that is worse.
+// tellAlone prints the reviewers that only one of two results has; they are not compared.
 func tellAlone(where string, these, others []*report.VariantResults) {
 	for _, v := range these {
 		if !slices.ContainsFunc(others, func(o *report.VariantResults) bool { return o.Variant == v.Variant }) {

@@ -14,6 +14,7 @@ type doctorCmd struct {
 	Root   string `default:"." help:"Folder with fixtures/." env:"ASSAY_ROOT" type:"existingdir"`
 }
 
+// Run prints what an auditor would miss here. It exits with 1 if something is missing.
 func (c *doctorCmd) Run(ctx context.Context) error {
 	switch {
 	case c.All && c.Name == "":

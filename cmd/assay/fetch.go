@@ -18,7 +18,7 @@ type source struct {
 	Mirror string `help:"Folder or template of local clones, like /srv/git/{owner}/{name}." env:"ASSAY_MIRROR"`
 }
 
-// under gives a name below the root, as short as it is from the working folder.
+// under returns a name below the root, relative to the working folder if that is shorter.
 func under(root string, name ...string) string {
 	whole := filepath.Join(append([]string{root}, name...)...)
 	if here, err := os.Getwd(); err == nil && root == here {
@@ -27,6 +27,7 @@ func under(root string, name ...string) string {
 	return whole
 }
 
+// clone returns the clone of a project at its pin.
 func (s source) clone(ctx context.Context, p *audit.Project) (*seal.Clone, error) {
 	return suite.Fetch(ctx, p, s.Root, s.Cache, s.Mirror)
 }
@@ -39,6 +40,7 @@ type fetchCmd struct {
 	Others    bool   `help:"Write the list of the files that the export holds beside the tree manifest's, beside the project's file."`
 }
 
+// Run fetches projects and writes what the flags ask for.
 func (c *fetchCmd) Run(ctx context.Context) error {
 	if c.Functions { // before the key is held against the manifest that it asks to be written anew
 		if err := c.manifests(ctx, c.Project, false); err != nil || !c.Others && c.Out == "" {

@@ -21,6 +21,7 @@ type fixesCmd struct {
 	Show fixesShowCmd `cmd:"" help:"Print the diff of a fix, its places, and what was dropped and why."`
 }
 
+// Help returns the help text.
 func (fixesCmd) Help() string { return "A benchmark of your own security fixes: docs/fixes.md." }
 
 type fixesFindCmd struct {
@@ -29,6 +30,7 @@ type fixesFindCmd struct {
 	OSV        string `help:"Advisories in the format of OSV (GitHub's, Go's): a file or a folder; the commits that they name are proposed too." name:"osv" type:"path"`
 }
 
+// Run prints candidates for fixes as TSV.
 func (c *fixesFindCmd) Run(ctx context.Context, out io.Writer) error {
 	repository, err := fixes.Open(ctx, c.Repository)
 	if err != nil {
@@ -69,6 +71,7 @@ func readAdvisories(path string) (fixes.Advisories, error) {
 // page returns a table's file below the root.
 func page(name string) string { return path.Join(fixes.Dir, name+".md") }
 
+// Run derives the places of fixes and writes their table.
 func (c *fixesAddCmd) Run(ctx context.Context, out io.Writer) error {
 	if err := checkName(c.Name); err != nil {
 		return err
@@ -161,6 +164,7 @@ func (c *fixesAddCmd) table(ctx context.Context, r *fixes.Repository) (*fixes.Ta
 	return t, nil
 }
 
+// notThere reports whether a file is missing.
 func notThere(root, name string) bool {
 	_, err := fs.Stat(os.DirFS(root), name)
 	return errors.Is(err, fs.ErrNotExist)
@@ -173,6 +177,7 @@ type fixesShowCmd struct {
 	Root       string `help:"Folder with fixtures/." default:"." env:"ASSAY_ROOT" type:"path"`
 }
 
+// Run prints one fix with its diff and places.
 func (c *fixesShowCmd) Run(ctx context.Context, out io.Writer) error {
 	t, _, err := fixes.Read(os.DirFS(c.Root), page(c.Name))
 	if err != nil {

@@ -37,6 +37,7 @@ type importCmd struct {
 	File    string `arg:"" help:"SARIF (results that are suppressed, or of another kind than fail, become decoys), a ground-truth.json of RealVuln, or CSV." type:"existingfile"`
 }
 
+// Help returns the help text.
 func (c *importCmd) Help() string {
 	return `A CSV has a heading. Its columns, in any order, other ones are passed over:
 

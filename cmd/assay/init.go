@@ -37,6 +37,7 @@ type initCmd struct {
 	target `kong:"-"` // asks
 }
 
+// Run writes the files of a new root.
 func (c *initCmd) Run() error {
 	p, err := placeOf(c.Dir)
 	if err != nil {
@@ -258,6 +259,7 @@ func addMissing(dir string, files map[string]string) (added []string, err error)
 	return added, nil
 }
 
+// started returns a file of the folder start.
 func started(name string) string {
 	b, err := start.ReadFile("start/" + name)
 	if err != nil { // it is in the program
@@ -279,6 +281,7 @@ var variants = []struct {
 	{"Deleted orders are shown.", "CWE-672", 4},
 }
 
+// application returns the files of the first application.
 func application(app, language string) map[string]string {
 	blocks := strings.SplitAfter(started(language+".md"), "\n```\n")
 	files := map[string]string{path.Join("tests", app, "SPEC.md"): started("SPEC.md")}
@@ -299,10 +302,12 @@ type newCase struct {
 	description, code, violates, cwe string // code with its fences
 }
 
+// name returns the path of the case.
 func (c newCase) name() string {
 	return path.Join("tests", c.app, fmt.Sprintf("%s-%02d-%s.md", c.query, c.number, c.label))
 }
 
+// text returns the content of the case.
 func (c newCase) text() string {
 	var b strings.Builder
 	section := func(title, text string) {
@@ -344,7 +349,8 @@ func writeNew(dir string, files map[string]string) error {
 	return nil
 }
 
-// above gives the nearest folder from dir upwards that holds the name; "" for none.
+// above returns the nearest folder, from dir upwards, that contains the name; "" if there is
+// none.
 func above(dir, name string) string {
 	for {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -358,6 +364,7 @@ func above(dir, name string) string {
 	}
 }
 
+// modulePath returns the path of Assay's module.
 func modulePath() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" {
 		return info.Main.Path
@@ -370,7 +377,7 @@ var (
 	noLetter    = regexp.MustCompile(`[^a-z0-9]`)
 )
 
-// packageOf gives the name of the package in dir, or one made of the folder's name.
+// packageOf returns the name of the package in dir, or one made from the folder's name.
 func packageOf(dir string) string {
 	files, _ := fs.Glob(os.DirFS(dir), "*.go")
 	for _, f := range files {

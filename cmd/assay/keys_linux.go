@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keystrokes has a terminal give each key as it is pressed; what is no terminal stays as it is.
+// keystrokes makes a terminal deliver each key as it is pressed, and returns a function that
+// undoes it. It does nothing for other files.
 func keystrokes(f *os.File) (restore func()) {
 	fd := int(f.Fd())
 	old, err := unix.IoctlGetTermios(fd, unix.TCGETS)

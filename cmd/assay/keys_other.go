@@ -4,5 +4,6 @@ package main
 
 import "os"
 
-// keystrokes leaves the terminal as it is: keys count when the line ends.
+// keystrokes makes a terminal deliver each key as it is pressed, and returns a function that
+// undoes it. It does nothing for other files.
 func keystrokes(*os.File) (restore func()) { return func() {} }

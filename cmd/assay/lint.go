@@ -31,6 +31,7 @@ type lintCmd struct {
 	checked int
 }
 
+// Help returns the help text.
 func (c *lintCmd) Help() string {
 	return "An error keeps a case, a SPEC or a fixture from being used, and the exit status is 1. " +
 		"Advice does not: it says which figures are missing, or what would measure better."

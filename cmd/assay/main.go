@@ -52,6 +52,7 @@ type cli struct {
 // stdout and stderr escape text that a CI runner would take for a workflow command.
 var stdout, stderr = &workflow.Writer{To: os.Stdout}, &workflow.Writer{To: os.Stderr}
 
+// main runs the command.
 func main() {
 	// The first interrupt cancels the context, so that what an agent wrote is kept.
 	ctx, stop := signal.NotifyContext(box.WithoutInterrupts(context.Background()), os.Interrupt, syscall.SIGTERM)
@@ -78,6 +79,7 @@ func main() {
 	k.FatalIfErrorf(err)
 }
 
+// parse parses the command line.
 func parse(ctx context.Context) *kong.Context {
 	parser := kong.Must(&cli{}, kong.Name("assay"),
 		kong.Description("Measures code auditors against answer keys."),

@@ -70,6 +70,7 @@ func (t *target) write(name, text string, check func(dir fs.FS, name string) err
 	return nil
 }
 
+// add writes new files and prints their names.
 func (t *target) add(files map[string]string) error {
 	if err := writeNew(t.Root, files); err != nil {
 		return err
@@ -82,6 +83,7 @@ func (t *target) add(files map[string]string) error {
 
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
+// checkName checks that a name can be part of a file name.
 func checkName(name string) error {
 	if !plainName.MatchString(name) {
 		return fmt.Errorf("the name is %q: expected small letters, digits and hyphens, like find-orders", name)
@@ -99,6 +101,7 @@ type newCaseCmd struct {
 	Code        string `help:"File with the code; its ending tells the language." type:"existingfile"`
 }
 
+// Run writes the files of a new family of cases.
 func (c *newCaseCmd) Run() error {
 	app, query, ok := strings.Cut(c.Case, "/")
 	if !ok {
@@ -162,6 +165,7 @@ type newAppCmd struct {
 	Language string `help:"sql, go, java, javascript or python." short:"l"`
 }
 
+// Run writes the files of a new application.
 func (c *newAppCmd) Run() error {
 	if err := checkName(c.Name); err != nil {
 		return err
@@ -243,6 +247,7 @@ type newProjectCmd struct {
 	made string // the repository that holds a folder as it is
 }
 
+// Run writes the files of a new project.
 func (c *newProjectCmd) Run(ctx context.Context) error {
 	if c.Key == "json" {
 		return c.printKey()
@@ -318,6 +323,7 @@ func (c *newProjectCmd) pin(ctx context.Context) error {
 	return c.checkCommit()
 }
 
+// checkCommit checks that the commit is a full hash.
 func (c *newProjectCmd) checkCommit() error {
 	if !pinned.MatchString(c.Commit) {
 		return fmt.Errorf("the commit of %s is %q: expected 40 hex digits, and a repository with a commit", c.Repository, c.Commit)
@@ -325,9 +331,9 @@ func (c *newProjectCmd) checkCommit() error {
 	return nil
 }
 
-// copyFolder makes a repository below the root that holds the folder: its commit where it is
-// a repository, else its files as they are. Git works in the copy, whose configuration is
-// ours: that of a foreign repository can name programs.
+// copyFolder creates a repository below the root with the folder's contents: its commit if it
+// is a repository, else its files. Git runs in the copy with our configuration, because that of
+// a foreign repository can name programs.
 func (c *newProjectCmd) copyFolder(ctx context.Context, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -426,6 +432,7 @@ func (s source) manifests(ctx context.Context, name string, files bool) error {
 	return s.write(name+".functions.tsv", content, bytes.Count(content, []byte("\n"))-1, "functions") // below a heading
 }
 
+// write writes a file of fixtures/projects and prints its size.
 func (s source) write(name string, content []byte, n int, of string) error {
 	file := filepath.Join(s.Root, "fixtures/projects", name)
 	if err := os.WriteFile(file, content, 0o644); err != nil {

@@ -20,6 +20,7 @@ type planCmd struct {
 	DB          string  `help:"With --left: the results; default: results.db below the root." env:"ASSAY_DB"`
 }
 
+// Run prints the plan.
 func (c *planCmd) Run(ctx context.Context) error {
 	if c.Left > 0 {
 		left, err := suite.Left(ctx, cmp.Or(c.DB, under(c.Root, "results.db")), c.Left)

@@ -28,6 +28,7 @@ type evidence struct {
 	DB      string `help:"Results of go test -run Bench; default: results.db below the root." env:"ASSAY_DB"`
 }
 
+// AfterApply sets the defaults below the root.
 func (e *evidence) AfterApply() error {
 	e.DB = cmp.Or(e.DB, under(e.Root, "results.db"))
 	e.Records = cmp.Or(e.Records, under(e.Root, "records"))
@@ -49,6 +50,7 @@ type reportCmd struct {
 	keys   map[string]*audit.Project
 }
 
+// Run writes the report in the requested format.
 func (c *reportCmd) Run(ctx context.Context) error {
 	// A report is made of many short-lived lists: memory is dearer than time here.
 	// Beside the heap, SQLite and the program itself take some 60 MB.
@@ -101,7 +103,8 @@ func (c *reportCmd) single(name string, in *report.Input) error {
 	return nil
 }
 
-// input tells on the first page what cannot be read, as long as something can.
+// input reads what the report shows. What cannot be read is a note on the first page if
+// anything else can.
 func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{},
 		Transcripts: func(r *record.Record) ([]record.Transcript, error) {
@@ -195,7 +198,8 @@ func (c *reportCmd) published(ctx context.Context, in *report.Input) error {
 	return nil
 }
 
-// sources gives keys and, of planted projects and of those that --source holds, source.
+// sources provides the keys of projects, and the source text of planted projects and of those
+// below --source.
 type sources struct {
 	fsys  fs.FS
 	held  *os.Root                     // nil without --source
@@ -215,6 +219,7 @@ func (s *sources) project(name string) (*audit.Project, error) {
 	return key, nil
 }
 
+// read returns a file of a project's source.
 func (s *sources) read(project, path string) ([]byte, error) {
 	if b, ok := s.files[project][path]; ok {
 		return b, nil
@@ -225,6 +230,7 @@ func (s *sources) read(project, path string) ([]byte, error) {
 	return s.held.ReadFile(filepath.Join(project, path))
 }
 
+// results reads the results of reviewers.
 func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) error {
 	if _, err := os.Stat(c.DB); !store.OfPostgres(c.DB) && errors.Is(err, os.ErrNotExist) {
 		if c.DB != under(c.Root, "results.db") {

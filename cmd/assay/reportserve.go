@@ -17,8 +17,8 @@ import (
 	"assay/internal/store"
 )
 
-// A following is a report that is served while its run goes on: pages ask for /made every
-// two seconds, and it is made anew where what it shows has changed.
+// A following serves a report while its run goes on: pages request /made every two seconds, and
+// the report is made again if what it shows has changed.
 type following struct {
 	cmd   *reportCmd
 	mu    sync.Mutex
@@ -27,6 +27,7 @@ type following struct {
 	pages map[string][]byte
 }
 
+// serve serves the report until ctx ends.
 func (c *reportCmd) serve(ctx context.Context) error {
 	l, err := listen(c.Serve)
 	if err != nil {
@@ -35,6 +36,7 @@ func (c *reportCmd) serve(ctx context.Context) error {
 	return l.serve(ctx, &following{cmd: c}, os.Stdout)
 }
 
+// ServeHTTP serves a page of the report.
 func (f *following) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +60,7 @@ func (f *following) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Write(page)
 }
 
-// make makes the pages. What cannot be shown yet is said on a page that looks again.
+// make makes the pages. If nothing can be shown yet, a page says so and checks again.
 func (f *following) make(ctx context.Context, state string) {
 	in, err := f.cmd.input(ctx)
 	var pages map[string][]byte
@@ -74,10 +76,11 @@ func (f *following) make(ctx context.Context, state string) {
 	f.of, f.pages = state, pages
 }
 
-// unseen is how long pages stand that show results of which no file tells a change.
+// unseen is how long pages of results in PostgreSQL are kept, since no file shows their
+// changes.
 const unseen = 10 * time.Second
 
-// state tells records and results apart from what they were: names, sizes, times.
+// state returns names, sizes and times of records and results; it differs if they have changed.
 func (f *following) state(now time.Time) string {
 	var b strings.Builder
 	records, err := fs.Glob(os.DirFS(f.cmd.Records), "*.json")
@@ -98,7 +101,7 @@ func (f *following) state(now time.Time) string {
 	return b.String()
 }
 
-// ran tells of the run that was chosen, else of the newest of each suite.
+// ran describes the selected run, or the newest run of each suite.
 func (c *reportCmd) ran(ctx context.Context, st store.Store) ([]report.Ran, error) {
 	runs, err := st.Runs(ctx)
 	if err != nil {
@@ -129,6 +132,7 @@ func (c *reportCmd) ran(ctx context.Context, st store.Store) ([]report.Ran, erro
 	return out, nil
 }
 
+// ended describes the outcomes of a run.
 func ended(r *store.Run) string {
 	parts := []string{fmt.Sprintf("%d trials", r.Planned)}
 	if r.Suite == "Bench" {
@@ -153,6 +157,7 @@ func ended(r *store.Run) string {
 	return strings.Join(parts, ", ")
 }
 
+// soFar describes the trials of a run that goes on.
 func soFar(ctx context.Context, st store.Store, r *store.Run) (string, error) {
 	n, sum := 0, audit.Usage{}
 	for ev, err := range st.Summaries(ctx, store.Query{Run: r.ID}) {

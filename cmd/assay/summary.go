@@ -17,6 +17,7 @@ type summaryCmd struct {
 	Link   string `help:"Address of the report, for the comment."`
 }
 
+// Run prints the summary for a pull request.
 func (c *summaryCmd) Run(ctx context.Context) error {
 	in, err := (&reportCmd{evidence: c.evidence}).input(ctx)
 	if err != nil {
@@ -40,7 +41,8 @@ func (c *summaryCmd) Run(ctx context.Context) error {
 	return p.Markdown(os.Stdout)
 }
 
-// at gives a fixture's path from the working folder, the repository's root; "" where it is none.
+// at returns a fixture's path relative to the working folder, the repository's root; "" if it
+// is outside.
 func (c *summaryCmd) at(pos audit.Pos) string {
 	name := filepath.Join(c.Root, filepath.FromSlash(pos.File))
 	if here, err := os.Getwd(); err == nil && filepath.IsAbs(name) {

@@ -33,7 +33,7 @@ type triageCmd struct {
 	Serve   string   `help:"Ask in a browser, at this address of this machine." placeholder:"127.0.0.1:PORT"`
 }
 
-// Run shows findings without the name of who made them, which could sway who rules.
+// Run shows findings for review without the auditor's name, which could bias the ruling.
 func (c *triageCmd) Run(ctx context.Context) error {
 	fsys, err := suite.Checkout(c.Root)
 	if err != nil {
@@ -91,6 +91,7 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	return nil
 }
 
+// rescore scores the records again with the present reviews.
 func (t *triage) rescore(rs []*record.Record) ([]*record.Record, error) {
 	out := make([]*record.Record, len(rs))
 	for i, r := range rs {
@@ -102,7 +103,7 @@ func (t *triage) rescore(rs []*record.Record) ([]*record.Record, error) {
 	return out, nil
 }
 
-// records gives those that were named, or of each auditor the newest that proves something.
+// records returns the named records, or the newest valid one of each auditor.
 func (c *triageCmd) records() ([]*record.Record, error) {
 	var rs []*record.Record
 	if len(c.Records) > 0 {
@@ -145,6 +146,7 @@ type triage struct {
 
 var errStop = errors.New("stop")
 
+// run asks about the findings on the terminal.
 func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error {
 	restore := keystrokes(os.Stdin)
 	defer restore()
@@ -173,6 +175,7 @@ func (t *triage) run(ctx context.Context, rs []*record.Record, out string) error
 	return nil
 }
 
+// ask asks for the ruling on one finding. It returns nil if the finding is skipped.
 func (t *triage) ask(ctx context.Context, c *score.Scored) (*audit.FindingReview, error) {
 	near := report.Nearest(c, t.project)
 	for i, k := range near {
@@ -222,6 +225,7 @@ func (t *triage) key(ctx context.Context) (rune, error) {
 	}
 }
 
+// code returns the source around a finding.
 func (t *triage) code(s *score.Scored) string {
 	if t.source == nil || s.Path == "" {
 		return ""
@@ -236,6 +240,7 @@ func (t *triage) code(s *score.Scored) string {
 // errNoRow says that a row cannot be read back (a range of 200 lines), and is left out.
 var errNoRow = errors.New("no row")
 
+// add adds a row to the file of reviews.
 func (t *triage) add(out string, v *audit.FindingReview) error {
 	b, err := os.ReadFile(out)
 	page := string(b)
@@ -262,6 +267,7 @@ func (t *triage) add(out string, v *audit.FindingReview) error {
 	return err
 }
 
+// sum prints the precision before and after the reviews.
 func (t *triage) sum(before, after []*record.Record, out string) {
 	for k, r := range after {
 		for i, tr := range r.Trials {

@@ -45,6 +45,7 @@ type sitting struct {
 	skipped map[string]bool
 }
 
+// serve serves the findings as pages until ctx ends.
 func (t *triage) serve(ctx context.Context, address string, rs []*record.Record, out string) error {
 	l, err := listen(address)
 	if err != nil {
@@ -57,13 +58,14 @@ func (t *triage) serve(ctx context.Context, address string, rs []*record.Record,
 	return l.serve(ctx, mux, t.to)
 }
 
-// left gives the findings that are still open: not those that a row rules by now.
+// left returns the findings that are still open.
 func (s *sitting) left() []score.Scored {
 	return slices.DeleteFunc(slices.Clone(s.open), func(c score.Scored) bool {
 		return score.Ruled(s.project, s.dims, &c) || s.skipped[c.Fingerprint()]
 	})
 }
 
+// show serves the page of the next finding.
 func (s *sitting) show(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,6 +100,7 @@ func codeLines(code string) (ls []codeLine) {
 	return ls
 }
 
+// rule stores a ruling that was sent by the page.
 func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +128,7 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 
 var errNoKey = fmt.Errorf("that key rules nothing: expected t, f, a, s or the number of an entry")
 
-// answer gives the row that a key means, nil for one that skips.
+// answer returns the row of a key, nil if the finding is skipped.
 func (t *triage) answer(c *score.Scored, near []audit.Known, key rune) (*audit.FindingReview, error) {
 	ruling, entry := audit.Ruling(""), ""
 	switch {

@@ -25,11 +25,13 @@ var triggerStatus = map[string]int{record.SuiteNone: 0, record.SuiteSmoke: 10, r
 // A status ends the program with an exit status and no message.
 type status int
 
+// Error returns the exit status as text.
 func (s status) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // ExitCode is what kong ends the program with.
 func (s status) ExitCode() int { return int(s) }
 
+// Help returns the help text.
 func (c *triggerCmd) Help() string {
 	return `Reads changed paths from standard input, a line each, and answers on standard
 output with one word, full, smoke or none; the rule that said so, with its line,
@@ -42,8 +44,10 @@ path at all, as when git failed. A folder without rules has Assay's own. With --
 and 20 for full (go run turns each into 1: build assay first).`
 }
 
+// Run prints which suite the changed paths need.
 func (c *triggerCmd) Run() error { return c.answer(os.Stdin, os.Stdout, os.Stderr, time.Now()) }
 
+// answer prints the suite to out and the rule to why.
 func (c *triggerCmd) answer(in io.Reader, out, why io.Writer, now time.Time) error {
 	needed, err := "", error(nil)
 	if c.SinceLastFull {
@@ -61,6 +65,7 @@ func (c *triggerCmd) answer(in io.Reader, out, why io.Writer, now time.Time) err
 	return nil
 }
 
+// last returns the suite that is due since the last full run.
 func (c *triggerCmd) last(why io.Writer, now time.Time) (string, error) {
 	records, err := record.ReadAll(under(c.Root, "records"))
 	if err != nil {
@@ -71,6 +76,7 @@ func (c *triggerCmd) last(why io.Writer, now time.Time) (string, error) {
 	return needed, nil
 }
 
+// paths returns the suite that the changed paths need.
 func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
 	fsys, err := suite.Checkout(c.Root) // the rules may be Assay's own
 	if err != nil {

@@ -13,10 +13,13 @@ import (
 // https://platform.openai.com/docs/api-reference/chat/create, 2026-11-20.
 type chatCompletions struct{}
 
+// name returns the name of the API for messages.
 func (chatCompletions) name() string { return "OpenAI's chat completions" }
 
+// path returns the path of the API below the base URL.
 func (chatCompletions) path() string { return "/chat/completions" }
 
+// authorize adds the key to a request.
 func (chatCompletions) authorize(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
@@ -56,6 +59,7 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
+// body returns the body of a request.
 func (chatCompletions) body(c *client, r *request) any {
 	s := c.config.Model.Settings
 	b := &chatBody{Model: c.config.Model.ID, Messages: r.messages, Tools: r.tools,
@@ -88,6 +92,7 @@ func (chatCompletions) tokens(r *reply) tokenCount {
 		out: max(r.count("completion_tokens"), r.count("total_tokens")-in)}
 }
 
+// read reads a chunk or a whole response.
 func (a chatCompletions) read(r *reply, e gjson.Result) error {
 	err := a.take(r, e)
 	if err == nil && r.answer == nil && !r.failed && !r.streamed {
@@ -96,6 +101,7 @@ func (a chatCompletions) read(r *reply, e gjson.Result) error {
 	return err
 }
 
+// take reads the members of a chunk or response.
 func (a chatCompletions) take(r *reply, e gjson.Result) (err error) {
 	e.ForEach(func(name, v gjson.Result) bool {
 		switch name.Str {
@@ -157,7 +163,7 @@ func (a chatCompletions) unwrap(r *reply, e gjson.Result) error {
 	return nil
 }
 
-// readMessage reads a message, or the part of one that a chunk holds.
+// readMessage reads a message, or the part of one in a chunk.
 func readMessage(e gjson.Result) (m message, err error) {
 	e.ForEach(func(name, v gjson.Result) bool {
 		switch name.Str {
@@ -195,9 +201,9 @@ func contentOf(e gjson.Result) string {
 	return text
 }
 
-// growCall adds a chunk's part of a call. Servers that send each call whole give all
-// of them the index 0 (Gemini's, Ollama's): another ID, or another name after whole
-// arguments, is another call.
+// growCall adds a chunk's part of a tool call. Servers that send each call whole give all of
+// them the index 0 (Gemini's and Ollama's); another ID, or another name after complete
+// arguments, begins another call.
 func (m *message) growCall(t toolCall) {
 	at := -1
 	for i := range m.ToolCalls {

@@ -13,10 +13,13 @@ import (
 // package @anthropic-ai/sdk 1.12.0.
 type messages struct{}
 
+// name returns the name of the API for messages.
 func (messages) name() string { return "Anthropic's Messages" }
 
+// path returns the path of the API below the base URL.
 func (messages) path() string { return "/messages" }
 
+// authorize adds the key to a request.
 func (messages) authorize(h http.Header, key string) {
 	h.Set("anthropic-version", "2023-06-01")
 	if key != "" {
@@ -55,6 +58,7 @@ type messagesTool struct {
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
+// body returns the body of a request.
 func (messages) body(c *client, r *request) any {
 	type object = map[string]any
 	s := c.config.Model.Settings
@@ -109,7 +113,7 @@ func messagesBlocks(m *chatMessage) (role string, blocks []any) {
 	return m.Role, blocks
 }
 
-// tokens reads the counts of Messages, whose input_tokens are those beside the cache.
+// tokens returns the counts of Messages, whose input_tokens exclude cached ones.
 func (messages) tokens(r *reply) tokenCount {
 	t := tokenCount{cached: r.count("cache_read_input_tokens"), stored: r.count("cache_creation_input_tokens"),
 		out: r.count("output_tokens")}
@@ -123,6 +127,7 @@ type contentBlock struct {
 	text, thinking, signature, input string
 }
 
+// read reads an event or a whole response.
 func (a messages) read(r *reply, e gjson.Result) error {
 	switch e.Get("type").Str {
 	case "error":
@@ -161,6 +166,7 @@ func (a messages) read(r *reply, e gjson.Result) error {
 // maxBlocks bounds how many blocks an answer may hold.
 const maxBlocks = 1000
 
+// newBlock returns the content block that begins with e.
 func newBlock(e gjson.Result) *contentBlock {
 	b := &contentBlock{start: e, text: e.Get("text").Str, thinking: e.Get("thinking").Str,
 		signature: e.Get("signature").Str}

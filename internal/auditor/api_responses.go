@@ -12,8 +12,10 @@ import (
 // Nothing is stored at OpenAI: reasoning comes encrypted and goes back with the next turn.
 type responses struct{ chatCompletions }
 
+// name returns the name of the API for messages.
 func (responses) name() string { return "OpenAI's Responses" }
 
+// path returns the path of the API below the base URL.
 func (responses) path() string { return "/responses" }
 
 type responsesBody struct {
@@ -44,6 +46,7 @@ type textFormat struct {
 	} `json:"format"`
 }
 
+// body returns the body of a request.
 func (responses) body(c *client, r *request) any {
 	s := c.config.Model.Settings
 	b := &responsesBody{Model: c.config.Model.ID, MaxTokens: r.maxTokens, Temperature: s.Temperature,
@@ -91,12 +94,14 @@ func responsesInput(m *chatMessage) (items []any) {
 	return items
 }
 
+// tokens returns the counts of Responses.
 func (responses) tokens(r *reply) tokenCount {
 	return tokenCount{in: r.count("input_tokens"), out: r.count("output_tokens"),
 		cached: r.count("input_tokens_details.cached_tokens"),
 		stored: r.count("input_tokens_details.cache_write_tokens")}
 }
 
+// read reads an event or a whole response.
 func (a responses) read(r *reply, e gjson.Result) error {
 	switch e.Get("type").Str {
 	case "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",

@@ -87,16 +87,16 @@ func (c *client) breakAt(f *failure) {
 	f.fatal = fmt.Errorf("%s: %s (%d times running at %s): %s", c.config.Name, f.text, times, c.address, advice)
 }
 
-// DefaultChatSilence is how long a server that was never heard of may take
-// connections and send no byte. It is longer than dialTime, so that one that takes no
-// connection is told as such.
+// DefaultChatSilence is how long a server that has never answered may accept connections
+// without sending a byte. It is longer than dialTime, so that a server that accepts no
+// connection is reported as such.
 const DefaultChatSilence = 7 * time.Second
 
 var errSilent = errors.New("the server says nothing")
 
-// A probe asks a server once, before the first request, whether it is there. A model that
-// thinks is as silent as an address without a server. A request that needs no thought tells
-// them apart: GET /models, without the key, whatever the answer is.
+// A probe checks once, before the first request, whether a server answers, because a thinking
+// model is as silent as an address without a server. It requests GET /models without the key;
+// any answer will do.
 type probe struct {
 	mu     sync.Mutex
 	heard  bool

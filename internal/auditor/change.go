@@ -7,7 +7,7 @@ import (
 	"assay/audit"
 )
 
-// changeFile is the file of a program's home that holds the change to review, as a patch.
+// changeFile is the file in a program's home with the change to review, as a patch.
 const changeFile = "change.diff"
 
 // variables returns those of a task for a program: $ASSAY_SCOPE, a folder a line, and of a
@@ -28,8 +28,8 @@ func variables(task audit.AuditTask, path string) (env []string) {
 // files that it can read.
 const maxDiff = 200 << 10
 
-// assignment returns what a model is told of a task beside its prompt; "" where it is the
-// whole export.
+// assignment returns the part of a task that a model is sent after its prompt: folders and
+// change; "" for the whole export.
 func assignment(task audit.AuditTask) string {
 	var b strings.Builder
 	if len(task.Scope) > 0 {

@@ -38,7 +38,7 @@ const (
 	maxResponse = 16 << 20
 )
 
-// A ChatConfig says which model is asked, and where.
+// A ChatConfig is a model with the server that it is reached at.
 type ChatConfig struct {
 	Name      string // as in results and subtest paths
 	Provider  string // openrouter, openai, anthropic, ollama, or the host of another server
@@ -69,8 +69,8 @@ type client struct {
 	breaker  circuitBreaker
 }
 
-// Chat returns the reviewer for a model, which is asked by the API of its row. What the row
-// does not state is left to the provider: a model is measured as it is shipped.
+// Chat returns the reviewer for a model, reached by the API of its row. Settings that the row
+// does not state are left to the provider's defaults.
 func Chat(c ChatConfig) (audit.Reviewer, error) {
 	reviewer, err := newClient(c)
 	if err != nil {
@@ -79,6 +79,7 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 	return reviewer, nil
 }
 
+// newClient returns the client for a model. An invalid base URL or an unknown API is an error.
 func newClient(c ChatConfig) (*client, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
@@ -109,8 +110,8 @@ func newClient(c ChatConfig) (*client, error) {
 		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d%s", c.Model.ID, u.Host, c.MaxTokens, stated(rest))}, nil
 }
 
-// stated returns the settings of a model after a space. Chat completions are what every model
-// was asked by before there was another API, and go unnamed.
+// stated returns the settings of a model after a space. Chat completions are the default API
+// and are not named.
 func stated(s audit.ModelSettings) string {
 	if s.API == "chat" {
 		s.API = ""
@@ -139,11 +140,11 @@ func (c *client) Close() error {
 	return nil
 }
 
-// Settings holds what changes answers: model, server, limit. It holds no key.
+// Settings returns what can change answers: model, server and limits. It contains no key.
 func (c *client) Settings() string { return c.settings }
 
-// schema is what a model is asked to answer in where the server offers it. The
-// explanation comes first: what a model writes before its verdict, it can use.
+// schema is the form of an answer, for servers that support schemas. The explanation comes
+// first, so that the verdict can follow from it.
 var schema = json.RawMessage(`{"type":"object","properties":{"explanation":{"type":"string"},` +
 	`"verdict":{"type":"string","enum":["good","bad"]},` +
 	`"violated_requirements":{"type":"array","items":{"type":"integer"}},` +
@@ -195,7 +196,7 @@ var (
 	errIdle = errors.New("the stream stood still")
 )
 
-// once makes one request. Without a failure the reply holds an answer.
+// once makes one request. If the failure is nil, the reply has an answer.
 func (c *client) once(parent context.Context, body *request) (*reply, audit.Attempt, *failure) {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
@@ -264,9 +265,9 @@ func (c *client) exchange(ctx context.Context, body *request) (got *reply, a aud
 	return got, a, f
 }
 
-// send makes the request and reads the response. A stream is asked for unless the
-// server does not offer it: a model that stands still in the middle of its answer
-// is noticed soon, and what it has written is known when it breaks off.
+// send makes the request and reads the response. It asks for a stream if the server supports
+// that: a model that stops within its answer is then noticed soon, and what it wrote before is
+// known.
 func (c *client) send(ctx context.Context, end context.CancelCauseFunc, body *request) (got *reply, res *http.Response, err error) {
 	if res, err = c.post(ctx, body); err != nil {
 		return nil, nil, err
@@ -310,6 +311,7 @@ func (c *client) read(choice *choice) audit.Review {
 // messages.
 func (c *client) redact(s string) string { return maskForms(c.masker.mask(s)) }
 
+// clean returns an error without secrets.
 func (c *client) clean(err error) error {
 	if err == nil || c.redact(err.Error()) == err.Error() {
 		return err

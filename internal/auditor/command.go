@@ -17,8 +17,7 @@ import (
 	"assay/internal/events"
 )
 
-// messageLimit is how much of what a program or a model wrote a message holds, in
-// bytes.
+// messageLimit is the number of bytes that a message quotes of a program's or model's text.
 const messageLimit = 300
 
 // maxEvents is how much of an agent's events is kept, in bytes.
@@ -114,8 +113,8 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	return run, nil
 }
 
-// outOfReach tells of a run that reached no host at all which it was refused: one of
-// them may be its provider's.
+// outOfReach returns a note if a run reached no host and was refused some, since one of them
+// may be its provider's.
 func outOfReach(network []audit.Traffic) string {
 	var refused []string
 	for _, t := range network {
@@ -130,9 +129,10 @@ func outOfReach(network []audit.Traffic) string {
 	return fmt.Sprintf("; it was let through to no host, and asked for %s: its section names under Hosts whom it needs", strings.Join(refused[:min(len(refused), 5)], ", "))
 }
 
-// formatFile is the file of its home that tells how to write a report.
+// formatFile is the file in a program's home that describes the text report.
 const formatFile = "report-format.md"
 
+// read reads the report of a run and decides whether it is valid.
 func (c *command) read(run *audit.AuditRun, e *ran) {
 	switch {
 	case e.unread != "":
@@ -149,9 +149,9 @@ func (c *command) read(run *audit.AuditRun, e *ran) {
 	}
 }
 
-// confirm adds what the proxy saw of the provider to what the agent says: which model answered,
-// where it asked for the model of its section, and another one where one of its requests was
-// answered by that.
+// confirm completes the agent's own statements with what the proxy saw of the provider: which
+// model answered, if the agent asked for the model of its section, and a different model that
+// answered one of its requests.
 func (c *command) confirm(said *events.Outcome, network []audit.Traffic) {
 	told, asked := len(said.Served) > 0, c.asked(said)
 	for _, t := range network {
@@ -195,10 +195,10 @@ func readRun(entry *audit.AuditorEntry, raw []byte, said *events.Outcome, unmeas
 	return rep, invalid, cmp.Or(rep.CutShort, said.Stopped)
 }
 
-// Reread reads what a run wrote again, by its auditor's section as it stands now: the
-// report, why it proves nothing, and why it shows an early end. told is what it told
-// of itself, nil where it told nothing or not all is kept; report is what was its
-// report then, which stands where its section names a file, or there are no events.
+// Reread reads the output of a run again, with its auditor's present section: the report, why
+// it is invalid, and why it seems truncated. told is the event stream, nil if it was not kept
+// completely; report is the stored report, which is used if the section names an output file or
+// there are no events.
 func Reread(entry audit.AuditorEntry, told, report []byte) (rep audit.Report, invalid, early string) {
 	said, wrapped := events.Read(told)
 	if wrapped && entry.Output == "" {
@@ -265,8 +265,7 @@ func (c *command) worthRetry(run *audit.AuditRun, e *ran) {
 	}
 }
 
-// Version asks the program of a section for its version, as it is asked after an
-// audit; "unknown" where it cannot be had.
+// Version returns the version of a section's program; "unknown" if that is not available.
 func Version(ctx context.Context, entry audit.AuditorEntry) string {
 	entry = placed(entry)
 	confined, _, err := box.New(&entry, "")

@@ -16,7 +16,7 @@ import (
 // has shown nothing.
 type wordsControl struct{}
 
-// Control gives the control of this name, nil where there is none.
+// Control returns the control of this name, nil if there is none.
 func Control(name string) audit.Reviewer {
 	for _, c := range reviewControls {
 		if c.Name() == name {
@@ -33,9 +33,8 @@ func Deterministic(reviewer string) bool { return reviewer == "patterns" || Cont
 // Name is "control-words".
 func (wordsControl) Name() string { return "control-words" }
 
-// Review calls a fragment bad when a numbered requirement of the SPEC speaks of a
-// matter, the code touches that matter, and no word stands in the code that goes
-// with doing it right.
+// Review calls a fragment bad if a requirement of the SPEC is about a matter, the code touches
+// this matter, and the code has none of the words that occur in correct code.
 func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Review, error) {
 	if err := ctx.Err(); err != nil {
 		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
@@ -64,9 +63,10 @@ type matter struct {
 	demands []int // indices into the table
 }
 
-// specs holds the matters of each SPEC: the cases of an application share one.
+// specs caches the matters of each SPEC, since the cases of an application share one.
 var specs sync.Map
 
+// mattersOf returns the matters of a SPEC's requirements.
 func mattersOf(spec string) []matter {
 	if known, ok := specs.Load(spec); ok {
 		return known.([]matter)
@@ -86,8 +86,8 @@ func mattersOf(spec string) []matter {
 	return ms
 }
 
-// lacking says of each demand whether code, in small letters, touches its matter and
-// holds none of its words.
+// lacking returns for each demand whether the code, in lower case, touches its matter without
+// any of its words.
 func lacking(code string) []bool {
 	ls := make([]bool, len(demands))
 	for i, d := range demands {
@@ -101,6 +101,7 @@ var requirement = regexp.MustCompile(`(?m)^ {0,3}(\d{1,3})[.)]\s+(.+(?:\n[ \t]+\
 
 var comments = regexp.MustCompile(`(?m)(?:--|//|#).*$|(?s:/\*.*?\*/)`)
 
+// withoutComments returns the code without its comments.
 func withoutComments(code string) string { return comments.ReplaceAllString(code, "") }
 
 // A demand says which words code that touches a matter is expected to hold.
@@ -128,6 +129,7 @@ var demands = []demand{
 	words("rounding", `round|cent|minor unit`, `amount|price|total|sum`, `round|cent|numeric|floor|ceil|trunc`),
 }
 
+// words returns a demand.
 func words(matter, requirement, touches, words string) demand {
 	return demand{matter, regexp.MustCompile(`(?i)` + requirement), anyOf(touches), anyOf(words)}
 }

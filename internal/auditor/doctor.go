@@ -25,7 +25,7 @@ import (
 	"assay/internal/box"
 )
 
-// A Check is one thing that an auditor needs before it can be asked.
+// A Check is one requirement of an auditor, and whether it is met here.
 type Check struct {
 	What    string // "sandbox", "needs", "programs", "version", "prompt", "network", "price", ...
 	Missing bool   // an audit would fail for want of it
@@ -35,9 +35,8 @@ type Check struct {
 // examineTimeout bounds each step of an examination.
 const examineTimeout = 20 * time.Second
 
-// Examine says what an auditor that is named as [Directory.Auditor] takes it would
-// miss here, without asking it anything and without cost. root holds the files that
-// its section's Prompt names.
+// Examine returns what an auditor, named as for Auditor, would miss here. It makes no audit and
+// costs nothing.
 func (d Directory) Examine(ctx context.Context, name string) []Check {
 	entry, listed := d.entry(name)
 	switch {
@@ -49,6 +48,7 @@ func (d Directory) Examine(ctx context.Context, name string) []Check {
 	return d.examineModel(ctx, name)
 }
 
+// examineCommand returns the checks of a command line.
 func examineCommand(ctx context.Context, entry audit.AuditorEntry) []Check {
 	entry = placed(entry)
 	p := &program{entry: entry}
@@ -78,7 +78,7 @@ func examineCommand(ctx context.Context, entry audit.AuditorEntry) []Check {
 	return append(checks, examineNetwork(ctx, entry)...)
 }
 
-// checked gives a check that misses what err says.
+// checked returns a check that is missing if err is not nil.
 func checked(what string, err error, seen string) Check {
 	if err != nil {
 		return Check{what, true, err.Error()}
@@ -86,9 +86,9 @@ func checked(what string, err error, seen string) Check {
 	return Check{what, false, seen}
 }
 
-// needs says what of the row Needs is not there: a variable that is not set, or a
-// pattern below the folder of a variable, $NAME/pattern, that no file matches.
-// Several that stand for each other are joined by " or ".
+// needs returns an error for the row Needs: a variable that is not set, or a pattern below the
+// folder of a variable, $NAME/pattern, that matches no file. Alternatives are separated by " or
+// ".
 func needs(entry audit.AuditorEntry) error {
 	var errs []error
 	for _, need := range entry.Needs {
@@ -106,6 +106,7 @@ func needs(entry audit.AuditorEntry) error {
 	return errors.Join(errs...)
 }
 
+// lacks returns why one alternative is not there, "" if it is.
 func lacks(need string) string {
 	name, pattern, below := strings.Cut(strings.TrimPrefix(need, "$"), "/")
 	value := os.Getenv(name)
@@ -123,8 +124,8 @@ func lacks(need string) string {
 	return ""
 }
 
-// programs looks for the programs that a command line names, as it would be run:
-// those that are there, and of the others what is wrong.
+// programs looks for the programs that a command line names. It returns those that were found,
+// and what is wrong with the others.
 func (p *program) programs(ctx context.Context, b *box.Box) (found, absent []string) {
 	names, err := commandWords(p.entry.Command)
 	if err != nil {
@@ -157,8 +158,8 @@ func (p *program) programs(ctx context.Context, b *box.Box) (found, absent []str
 // notFound matches a shell's words for a program that it cannot start.
 var notFound = regexp.MustCompile(`(?m)(\S+): (?:not found|command not found|Permission denied|No such file or directory)$`)
 
-// whyNotRun says why a command line ended with a shell's status for a program that is
-// not there, or not to be executed; "" where it cannot be told.
+// whyNotRun returns why a command line ended with a shell's status for a program that is
+// missing or not executable; "" if that is unknown.
 func (p *program) whyNotRun(ctx context.Context, b *box.Box, stderr []byte) string {
 	_, absent := p.programs(ctx, b)
 	for _, m := range notFound.FindAllSubmatch(stderr, -1) { // what a script of the command line names
@@ -173,6 +174,7 @@ func (p *program) whyNotRun(ctx context.Context, b *box.Box, stderr []byte) stri
 	return strings.Join(absent, "; ")
 }
 
+// whyAbsent returns why a program was not found and what to do.
 func whyAbsent(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil && box.Exists(filepath.Join(home, rest)) {
@@ -230,6 +232,7 @@ func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Che
 	return checks
 }
 
+// reach checks whether an address accepts connections.
 func reach(ctx context.Context, address string) Check {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -272,6 +275,7 @@ func (d Directory) examineModel(ctx context.Context, name string) []Check {
 	return append(checks, examineKey(ctx, m.chat))
 }
 
+// examineKey checks the key and the name of a model at its server.
 func examineKey(ctx context.Context, config ChatConfig) Check {
 	c, err := newClient(config)
 	if err != nil {

@@ -19,9 +19,9 @@ var (
 // which is not here.
 var programForm = regexp.MustCompile(`^(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*|~?/[A-Za-z0-9_.+~/-]*)$`)
 
-// commandWords gives the programs that a shell command line names, in order, each once:
-// the first word of every simple command, those of substitutions among them. A word
-// that the shell makes up is no name.
+// commandWords returns the programs that a shell command line names, in order, each once: the
+// first word of every simple command, including those in substitutions. Words that the shell
+// computes are left out.
 func commandWords(line string) (names []string, err error) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(line), "")
 	if err != nil {

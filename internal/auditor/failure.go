@@ -33,6 +33,7 @@ type failure struct {
 	provider *client
 }
 
+// review returns the outcome of a review that failed.
 func (f *failure) review() audit.Review {
 	f.attempt.Error = f.text
 	r := audit.Review{Status: audit.Errored, Detail: f.text}
@@ -174,6 +175,7 @@ var (
 	noModel   = regexp.MustCompile(`model_not_found|not a valid model|model .{0,80}(?:does not exist|not found)|invalid model|no endpoints found`)
 )
 
+// judge decides whether to try again, and what advice to give.
 func (f *failure) judge() {
 	stop := func(advice string) { f.fatal = fmt.Errorf("%s: %s: %s", f.provider.config.Name, f.text, advice) }
 	switch s := f.status; {
@@ -199,6 +201,7 @@ func (f *failure) judge() {
 	}
 }
 
+// keyAdvice returns what to do about a refused key.
 func (c *client) keyAdvice() string {
 	if c.config.KeyName == "" {
 		return "the key was refused"
@@ -269,18 +272,17 @@ func (c *client) leaveOut(parameter func(*parameters) *bool) {
 	*parameter(&c.refused) = true
 }
 
-// writesLess reports whether the model cannot write as much as it was asked for.
+// writesLess reports whether the requested output exceeds the model's limit.
 func (f *failure) writesLess() bool {
 	return (f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) && aboutLimit.MatchString(f.body) && tooMany.MatchString(f.body)
 }
 
-// maxRetryAfter bounds what a server may ask for, in seconds: a duration can hold it, and
-// nobody waits for it.
+// maxRetryAfter is the longest delay in seconds that a server can state.
 const maxRetryAfter = 1e9
 
-// retryAfter reads Retry-After, in seconds or as a date, and the finer
-// retry-after-ms of OpenAI and Azure. A date is taken relative to the server's
-// own clock where it tells it.
+// retryAfter returns the delay of Retry-After, in seconds or as a date, or of the more precise
+// retry-after-ms of OpenAI and Azure. A date is relative to the server's clock if it states
+// that.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	wait := func(seconds float64) time.Duration {
 		return time.Duration(min(max(seconds, 0), maxRetryAfter) * float64(time.Second))
@@ -302,6 +304,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return wait(t.Sub(now).Seconds())
 }
 
+// oneLine returns the first 400 characters of a text as one line.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 400 {

@@ -19,8 +19,8 @@ import (
 	"assay/internal/box"
 )
 
-// filesDir is the folder of a run's home that holds the files of its section under their
-// paths from the root. $ASSAY_FILES names it.
+// filesDir is the folder in a program's home with the files of its section, under their paths
+// from the root. $ASSAY_FILES names it.
 const filesDir = "files"
 
 // maxFiles bounds the files of a section, in bytes.

@@ -38,8 +38,8 @@ const modelVersion = "assay model 1"
 // other.
 const AuditPrompt = "audit-prompt"
 
-// A modelAuditor is a language model as an auditor: it is given tools to look at the
-// export, and asked for the report.
+// A modelAuditor is a language model as an auditor: it gets tools to read the export and writes
+// the report.
 type modelAuditor struct {
 	entry  audit.AuditorEntry
 	chat   ChatConfig
@@ -68,8 +68,8 @@ func newModel(entry audit.AuditorEntry, c ChatConfig, prompt string, budget floa
 // Name is as in records.
 func (m *modelAuditor) Name() string { return m.entry.Name }
 
-// Settings holds what changes reports: model, server, limits, the loop's version and
-// a hash of what the model is told. It holds no key.
+// Settings returns what can change reports: model, server, limits, the loop's version and a
+// hash of the prompts. It contains no key.
 func (m *modelAuditor) Settings() string {
 	u, _ := url.Parse(m.chat.BaseURL)
 	l := m.entry.Limits
@@ -117,9 +117,9 @@ func (m *modelAuditor) most(task audit.AuditTask) float64 {
 
 var errLate = errors.New("its time is up")
 
-// Audit lets the model look at the export, turn by turn, until it writes its report.
-// A failure of its provider is AuditRun.Invalid with its cause; what was used until
-// then is in AuditRun.Usage. AuditRun.Events holds each turn.
+// Audit lets the model read the export, turn by turn, until it writes its report. A failure of
+// the provider is AuditRun.Invalid with its cause; AuditRun.Usage has the usage until then, and
+// AuditRun.Events each turn.
 func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRun, error) {
 	root, err := os.OpenRoot(task.Dir)
 	if err != nil {
@@ -146,7 +146,7 @@ func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 	return run, nil
 }
 
-// pause waits, or gives the reason why there is no more time.
+// pause waits, or returns an error if too little time is left.
 func pause(ctx context.Context, d time.Duration) error {
 	if at, ok := ctx.Deadline(); ok && time.Until(at) < d {
 		return fmt.Errorf("another try is due in %s, and its time ends in %s", d, time.Until(at).Round(time.Second))

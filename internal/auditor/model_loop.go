@@ -67,9 +67,10 @@ type talkEvent struct {
 	Usage     *audit.Usage `json:"usage,omitempty"`
 }
 
-// maxEventText is how much of a result its event holds, in bytes.
+// maxEventText is the number of bytes of a result that its event keeps.
 const maxEventText = 2000
 
+// tell adds an event.
 func (t *talk) tell(e talkEvent) {
 	e.Turn = t.usage.Turns
 	e.Said, e.Thought, e.Arguments = t.client.redact(e.Said), t.client.redact(e.Thought), t.client.redact(e.Arguments)
@@ -105,6 +106,8 @@ func (t *talk) audit(ctx context.Context) (invalid string) {
 	}
 }
 
+// take handles an answer: it runs the tool calls, or takes the report. It returns whether the
+// audit is done and why it is invalid.
 func (t *talk) take(ctx context.Context, answer *choice) (done bool, invalid string) {
 	said := answer.Message
 	text := afterThought(said.Content)
@@ -137,12 +140,14 @@ func (t *talk) take(ctx context.Context, answer *choice) (done bool, invalid str
 	return false, ""
 }
 
+// read parses the report.
 func (t *talk) read() (invalid string) {
 	t.text = t.client.redact(t.text)
 	t.report, invalid = readReport(t.entry.Name, []byte(t.text), findings.Text, nil, t.findings)
 	return invalid
 }
 
+// result runs one tool call and returns its result.
 func (t *talk) result(ctx context.Context, c *toolCall) string {
 	text := noToolLeft
 	if !t.closing {
@@ -152,6 +157,7 @@ func (t *talk) result(ctx context.Context, c *toolCall) string {
 	return text
 }
 
+// tokens estimates the tokens of so many bytes.
 func (t *talk) tokens(bytes int) int64 { return int64(float64(bytes)/t.perToken) + overheadTokens }
 
 // limit says which limit leaves no further turn, if one does, and whether the next
@@ -233,6 +239,7 @@ func (t *talk) turn(ctx context.Context) (*choice, error) {
 	}
 }
 
+// answered checks a reply and updates the usage.
 func (t *talk) answered(got *reply, a *audit.Attempt, sent int) (*choice, error) {
 	t.usage.Turns++
 	model := &t.chat.Model

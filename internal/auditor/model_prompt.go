@@ -10,8 +10,8 @@ import (
 	"assay/audit/findings"
 )
 
-// What the loop says to a model beside its prompt. Another wording is another
-// auditor: modelVersion tells them apart.
+// The texts of the loop that a model is sent in addition to its prompt. Other texts make
+// another auditor, so modelVersion must change with them.
 const (
 	goOn        = "Your answer was cut off at the limit of its length. Go on exactly where it stopped; repeat nothing."
 	writeReport = "If you have read what you need, write the whole report now, from HEADER START to the SENTINEL, in the format above, and nothing else. If not, call a tool."
@@ -34,6 +34,7 @@ func plainTools() string {
 	return b.String()
 }
 
+// instructions returns the first message.
 func (t *talk) instructions() string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(t.prompt) + t.assignment + youHave)
@@ -89,6 +90,7 @@ func (t *talk) request() *request {
 	return r
 }
 
+// message returns the model's message with its tool calls.
 func (s *step) message() chatMessage {
 	m := s.said.again()
 	m.ToolCalls = slices.Clone(s.calls)
@@ -140,6 +142,7 @@ func (t *talk) callsOf(m *message, text string) []toolCall {
 	return calls
 }
 
+// textCalls returns the tool calls in a text.
 func textCalls(text string) (calls []toolCall) {
 	add := func(name, args string) {
 		var c toolCall
@@ -169,7 +172,7 @@ func afterThought(text string) string {
 	return text
 }
 
-// whole reports whether a text holds a whole report, whatever stands around it.
+// whole reports whether a text contains a complete report.
 func whole(text string) bool {
 	return strings.Contains(text, "HEADER START") && strings.Contains(text, "SENTINEL")
 }

@@ -19,8 +19,7 @@ import (
 	"assay/audit"
 )
 
-// Bounds of what a tool gives a model, so that no file and no pattern fills its
-// context.
+// Bounds of a tool's results, so that no file and no pattern fills the model's context.
 const (
 	maxEntries   = 400      // entries
 	maxReadLines = 2000     // of one call
@@ -34,7 +33,7 @@ const (
 	sniffed      = 8 << 10  // bytes that tell a binary file
 )
 
-// sourceTools are what a model has to look at a project with.
+// sourceTools are the tools for reading a project.
 var sourceTools = []tool{
 	newTool("list", "Lists the files of a folder and of all below it, with their sizes in bytes. Where there are too many, the folders below are given with their number of files instead.",
 		`{"type":"object","properties":{"path":{"type":"string","description":"folder, relative to the project's root; . is the root"}}}`),
@@ -44,6 +43,7 @@ var sourceTools = []tool{
 		`{"type":"object","properties":{"pattern":{"type":"string"},"path":{"type":"string","description":"file or folder; . where you do not say"},"glob":{"type":"string","description":"only files whose name matches, like *.java"}},"required":["pattern"]}`),
 }
 
+// newTool returns a tool.
 func newTool(name, description, parameters string) tool {
 	t := tool{Type: "function"}
 	t.Function.Name, t.Function.Description, t.Function.Parameters = name, description, json.RawMessage(parameters)
@@ -63,8 +63,7 @@ type toolArguments struct {
 // named.
 type sourceView struct{ root *os.Root }
 
-// call carries out one call. What is wrong with it is told to the model, in the
-// result.
+// call runs one call. Errors are returned as the result, for the model.
 func (v sourceView) call(ctx context.Context, name, args string) string {
 	var a toolArguments
 	i := slices.IndexFunc(sourceTools, func(t tool) bool { return t.Function.Name == name })
@@ -105,6 +104,7 @@ func inside(p string) (string, error) {
 	return name, nil
 }
 
+// list returns the files of a folder.
 func (v sourceView) list(ctx context.Context, dir string) (string, error) {
 	var files []string
 	below := map[string]int{} // files by the entry of dir that holds them
@@ -153,6 +153,7 @@ func (v sourceView) list(ctx context.Context, dir string) (string, error) {
 	return bounded(fmt.Sprintf("%d files below %s, too many to list: these are its entries", total, dir), entries), nil
 }
 
+// sizeOf returns the size of a file in bytes.
 func sizeOf(d fs.DirEntry) int64 {
 	info, err := d.Info()
 	if err != nil {
@@ -161,6 +162,7 @@ func sizeOf(d fs.DirEntry) int64 {
 	return info.Size()
 }
 
+// bounded returns the lines below a heading, up to the limit of a result.
 func bounded(heading string, lines []string) string {
 	var b strings.Builder
 	b.WriteString(heading + "\n")
@@ -195,8 +197,10 @@ func (v sourceView) text(name string, limit int64) (text []byte, size int64, err
 	return text, info.Size(), err
 }
 
+// isBinary reports whether a file's beginning has a NUL.
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), sniffed)], 0) >= 0 }
 
+// read returns lines of a file with their numbers.
 func (v sourceView) read(name string, from, count int) (string, error) {
 	text, size, err := v.text(name, maxCounted)
 	if err != nil {
@@ -242,6 +246,7 @@ func (v sourceView) read(name string, from, count int) (string, error) {
 	return said, nil
 }
 
+// search returns the lines that match a pattern.
 func (v sourceView) search(ctx context.Context, where, pattern, glob string) (string, error) {
 	if pattern == "" {
 		return "", errors.New("the pattern is empty: expected a regular expression")
@@ -283,6 +288,7 @@ type hits struct {
 	full    bool
 }
 
+// searchFile adds the matching lines of one file.
 func (v sourceView) searchFile(h *hits, name string) error {
 	text, size, err := v.text(name, maxSearched)
 	if size > maxSearched {
@@ -309,6 +315,7 @@ func (v sourceView) searchFile(h *hits, name string) error {
 	return nil
 }
 
+// text returns the matching lines.
 func (h *hits) text() string {
 	var b strings.Builder
 	for _, l := range h.lines {

@@ -35,10 +35,9 @@ func (c *client) Cost(task audit.ReviewTask) (expected, most float64, known bool
 // price returns USD for tokens at a model's price per million.
 func price(m audit.Model, in, out float64) float64 { return (in*m.In + out*m.Out) / 1e6 }
 
-// usage reads tokens and cost of a response: the provider's own figure where it
-// gives one, else tokens times the listed price. Where the response does not say
-// how many tokens it took, or broke off before it could, they are estimated from
-// the bytes sent and written, and the cost is unknown.
+// usage returns tokens and cost of a response: the provider's own cost if it states one, else
+// tokens times the listed price. If the response states no tokens, or ended before that, they
+// are estimated from the bytes sent and received, and the cost is unknown.
 func (c *client) usage(got *reply, sent int) audit.Usage {
 	m, t := c.config.Model, c.api.tokens(got)
 	u := audit.Usage{TokensIn: t.in, TokensOut: t.out}

@@ -14,8 +14,8 @@ import (
 	"assay/internal/events"
 )
 
-// A program is a section of auditors.md whose command line is run: as an auditor, as a
-// reviewer, or to be asked for its version.
+// A program is a section of auditors.md with a command line: it is run as an auditor or a
+// reviewer, or asked for its version.
 type program struct {
 	entry   audit.AuditorEntry
 	aliases []string      // of the model that it asks
@@ -23,11 +23,12 @@ type program struct {
 }
 
 // asked returns the model that the section asks: by its row Model, which may name a variable,
-// or as the agent says. It is empty where neither says so.
+// or as the agent states. It returns "" if neither names one.
 func (p *program) asked(said *events.Outcome) string {
 	return cmp.Or(askedModel(p.entry), said.Asked)
 }
 
+// askedModel returns the model of the row Model.
 func askedModel(entry audit.AuditorEntry) string {
 	if name, ok := strings.CutPrefix(entry.Model, "$"); ok {
 		return os.Getenv(name)
@@ -38,6 +39,7 @@ func askedModel(entry audit.AuditorEntry) string {
 // Name is the section's.
 func (p *program) Name() string { return p.entry.Name }
 
+// process returns the process that runs the command line.
 func (p *program) process(b *box.Box, home *box.Home) box.Process {
 	return box.Process{Command: box.Shell(p.entry.Command), Box: b, Home: home, Limits: p.entry.Limits, Network: p.entry.Network, Timeout: p.entry.Timeout, Grace: p.grace,
 		Env:      append(box.Environment(p.entry.Env, home), "ASSAY_OUT="+home.Out(), "ASSAY_USAGE="+filepath.Join(home.Out(), usageFile)),
@@ -56,8 +58,8 @@ type ran struct {
 	usageWrong string // what is wrong with its file of usage
 }
 
-// run runs it. What it reports stands on its standard output, in what an agent wraps
-// its answer in, or in the section's output file, of so many bytes at most.
+// run runs the process. The report is its standard output, the answer in an agent's JSON, or
+// the section's output file, of at most limit bytes.
 func (p *program) run(ctx context.Context, process box.Process, limit int64) (r ran, err error) {
 	if r.Exit, err = process.Run(ctx); err != nil {
 		return r, fmt.Errorf("%s: %s: %w", p.entry.Pos, p.entry.Name, err)
@@ -101,8 +103,8 @@ func (p *program) stopped(ctx context.Context, r *ran, awaited, written string, 
 // be executed.
 func (r *ran) notRun() bool { return r.Code == 126 || r.Code == 127 }
 
-// secrets gives what the section is trusted with: the values of those among the
-// variables that are let through, and the key that its proxy adds.
+// secrets returns the secrets of the section: values of secret variables that it gets, and the
+// key that the proxy adds.
 func (p *program) secrets() []string {
 	var values []string
 	for _, name := range p.entry.Variables() {
@@ -113,8 +115,8 @@ func (p *program) secrets() []string {
 	return values
 }
 
-// mask removes the secrets from what the program wrote. What only looks like a key
-// stays: the target's own may be what it reports.
+// mask removes the secrets from the program's output. Texts that only look like keys are kept,
+// since they may be findings.
 func (p *program) mask(b []byte) []byte {
 	if secrets := p.secrets(); len(secrets) > 0 {
 		return []byte(Mask(string(b), secrets...))
@@ -122,8 +124,8 @@ func (p *program) mask(b []byte) []byte {
 	return b
 }
 
-// aside runs a command line beside the section's own, without network, in a home of its
-// own: another may hold a report.
+// aside runs another command line of the section, without network and in a home of its own,
+// since the run's home may hold a report.
 func (p *program) aside(ctx context.Context, b *box.Box, line string, timeout time.Duration) (box.Exit, error) {
 	home, err := box.NewHome(nil)
 	if err != nil {

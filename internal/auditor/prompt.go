@@ -7,10 +7,10 @@ import (
 	"assay/audit"
 )
 
-// Prompt puts a task into the one text that reviewers are sent: the SPEC's
-// Prompt section, the evaluation prompt, the code (of several files each below its
-// path). It is made of the task alone, which holds no label, file name, number or description. A task that is asked
-// again says what was wrong with the reply before, and nothing of what it said.
+// Prompt returns the text that reviewers are sent: the SPEC's Prompt section, the evaluation
+// prompt, and the code (with several files, each below its path). It depends on the task alone,
+// which has no label, file name, number or description. A second request for an answer says
+// what was wrong with the first reply and quotes nothing of it.
 func Prompt(t audit.ReviewTask) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(t.Spec))
@@ -35,6 +35,7 @@ func Prompt(t audit.ReviewTask) string {
 // RequestHash returns the SHA-256 of a task's request text.
 func RequestHash(t audit.ReviewTask) string { return sha256Of([]byte(Prompt(t))) }
 
+// writeCode writes code in a fence.
 func writeCode(b *strings.Builder, language, code string) {
 	f := fence(code)
 	b.WriteString(f + language + "\n" + strings.TrimRight(code, "\n") + "\n" + f + "\n")

@@ -29,7 +29,7 @@ const (
 	publishedTexts    = "\tfunction\tdescription"
 )
 
-// published is what a trial of a published run holds beside its [Recording].
+// A published holds the parts of a published trial that a [Recording] lacks.
 type published struct {
 	usage    audit.Usage
 	findings []audit.Finding
@@ -91,6 +91,7 @@ func readPublished(fsys fs.FS, file string) ([]*Recording, error) {
 	return recs, errors.Join(errs...)
 }
 
+// publishedTrial reads the line of a trial.
 func publishedTrial(cells []string, head map[string]string) (*Recording, error) {
 	r := &Recording{Auditor: head["auditor"], Project: cells[0], Commit: cells[2], Model: head["model"],
 		Version: cmp.Or(head["model"], head["auditor"]), Date: head["date"], Format: "tsv", Notes: head["notes"],
@@ -115,6 +116,7 @@ func publishedTrial(cells []string, head map[string]string) (*Recording, error) 
 	return r, nil
 }
 
+// publishedFinding reads the line of a finding.
 func publishedFinding(cells []string) (f audit.Finding, err error) {
 	f.File = cells[2]
 	if len(cells) > 6 {

@@ -9,12 +9,12 @@ import (
 	"assay/audit"
 )
 
-// grant reads what a response's headers say of the provider's limits: the tightest of
-// those on requests and on tokens, in requests of u's size. OpenAI documents
-// x-ratelimit-{limit,remaining,reset}-{requests,tokens}, Anthropic
-// anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset};
-// of both, reset is when the bucket is full again, so what is missing tells how fast it
-// fills. What is nearly full tells nothing, and needs no telling.
+// grant returns the tightest limit of a response's headers, for requests and for tokens, in
+// requests of u's size. OpenAI documents x-ratelimit-{limit,remaining,reset}-{requests,tokens},
+// Anthropic
+// anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}. For
+// both, reset is when the bucket is full again, so the missing part shows how fast it fills. A
+// bucket that is nearly full shows nothing.
 func grant(h http.Header, u audit.Usage, now time.Time) (least audit.Grant) {
 	size := map[string]float64{"requests": 1, "tokens": float64(u.TokensIn + u.TokensOut),
 		"input-tokens": float64(u.TokensIn), "output-tokens": float64(u.TokensOut)}

@@ -17,13 +17,12 @@ import (
 	"assay/audit"
 )
 
-// readingsDir is the folder within the recordings that holds those of reviewers. No
-// auditor has its name.
+// readingsDir is the folder of the recordings of reviewers. No auditor has its name.
 const readingsDir = "bench"
 
-// Readings are the replies of a recorded reviewer to requests with one prompt. They
-// stand in <reader>/<prompt>.jsonl, a [Reading] a line, and what is said of all of
-// them beside that file, in <prompt>.provenance.json.
+// Readings are the replies of a recorded reviewer to requests with one prompt:
+// <reader>/<prompt>.jsonl has a [Reading] a line, and <prompt>.provenance.json next to it
+// describes them.
 type Readings struct {
 	Reader string `json:"reader"`
 	Prompt string `json:"prompt"` // of fixtures/prompts
@@ -77,6 +76,7 @@ func Readers(fsys fs.FS, dir string) ([]*Reader, error) {
 	return readers, errors.Join(errs...)
 }
 
+// readReadings reads the replies of one reviewer to one prompt.
 func readReadings(fsys fs.FS, file string) (*Readings, error) {
 	lines, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -129,6 +129,7 @@ func decodeWhole(b []byte, to any) error {
 	return nil
 }
 
+// check checks that the description is complete.
 func (rs *Readings) check() error {
 	for _, f := range []struct{ name, value string }{{"model", rs.Model}, {"date", rs.Date}, {"asked", rs.Asked}, {"had", rs.Had}} {
 		if strings.TrimSpace(f.value) == "" {
@@ -163,7 +164,7 @@ func (rs *Readings) Write(dir string) error {
 // Name is the recorded reviewer's.
 func (r *Reader) Name() string { return r.name }
 
-// Read gives what it replied with a prompt; nil for a prompt that it was never shown.
+// Read returns the replies to a prompt; nil if there are none.
 func (r *Reader) Read(prompt string) *Readings {
 	for _, rs := range r.read {
 		if rs.Prompt == prompt {
@@ -179,7 +180,7 @@ func (r *Reader) Has(prompt, about string) bool {
 	return rs != nil && slices.ContainsFunc(rs.Readings, func(one Reading) bool { return one.About == about })
 }
 
-// Review gives the reply to the very same request.
+// Review returns the reply to the same request.
 func (r *Reader) Review(_ context.Context, task audit.ReviewTask) (audit.Review, error) {
 	reply, ok := r.replies[RequestHash(task)]
 	if !ok {

@@ -19,8 +19,8 @@ import (
 	"assay/audit/findings"
 )
 
-// A Recording says where a recorded report comes from. It stands beside the
-// report as <project>.provenance.json.
+// A Recording is the origin of a recorded report. Its file is <project>.provenance.json next to
+// the report.
 type Recording struct {
 	Auditor  string  `json:"auditor"`
 	Project  string  `json:"project"`
@@ -95,6 +95,7 @@ func Recordings(fsys fs.FS, dir string) ([]*Recording, error) {
 	return recs, errors.Join(errs...)
 }
 
+// readProvenance reads the description of a recording.
 func readProvenance(fsys fs.FS, file string) (*Recording, error) {
 	b, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -132,6 +133,7 @@ func (r *Recording) Write(dir string, report []byte) error {
 	return store(filepath.Join(dir, r.Auditor), r.File, stem+provenance, report, r)
 }
 
+// store writes a recording and its description.
 func store(folder, name, aboutName string, recorded []byte, about any) error {
 	said, err := json.MarshalIndent(about, "", "  ")
 	if err != nil {
@@ -146,10 +148,11 @@ func store(folder, name, aboutName string, recorded []byte, about any) error {
 	return os.WriteFile(filepath.Join(folder, aboutName), append(said, '\n'), 0o644)
 }
 
+// sha256Of returns the SHA-256 hash in hex.
 func sha256Of(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
-// A replay is an auditor that gives back what was recorded. It tests keys and
-// scorer; live runs test auditors.
+// A replay is an auditor that returns what was recorded. It tests keys and scorer; live runs
+// test auditors.
 type replay struct {
 	rec   *Recording
 	fsys  fs.FS

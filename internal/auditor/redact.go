@@ -12,13 +12,12 @@ import (
 	"assay/audit"
 )
 
-// keyForm is what the providers' keys look like, for those that come from
-// somewhere else than our configuration.
+// keyForm matches the usual forms of providers' keys, for keys that are not in our
+// configuration.
 var keyForm = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|Bearer\s+[A-Za-z0-9._~+/-]{16,}=*)`)
 
-// Redact replaces secrets in a text that is going to be kept or shown: those
-// given, in whatever way they are written, and whatever looks like a provider's
-// key.
+// Redact replaces secrets in a text that is stored or shown: the given ones in all encodings,
+// and everything that looks like a provider's key.
 func Redact(s string, secrets ...string) string { return maskForms(Mask(s, secrets...)) }
 
 // withoutSecrets redacts all that is kept of a review, once it is read: what was
@@ -35,6 +34,7 @@ func withoutSecrets(r audit.Review, redact func(string) string) audit.Review {
 	return r
 }
 
+// maskForms replaces everything that looks like a provider's key.
 func maskForms(s string) string {
 	if !strings.Contains(s, "sk-") && !strings.Contains(s, "Bearer") { // most texts: the expression is slow
 		return s
@@ -53,13 +53,14 @@ func Mask(s string, secrets ...string) string {
 	return s
 }
 
-// A masker hides one key, in all the ways in which it can stand in a text.
+// A masker hides one key in all of its encodings.
 type masker struct {
 	key    string
 	quoted string // as a string of Go or JSON
 	forms  []string
 }
 
+// newMasker returns the masker of a key; it masks nothing if the key is too short.
 func newMasker(k string) masker {
 	k = strings.TrimSpace(k) // as it is sent
 	if len(k) < 6 {          // no key, and would tear words apart
@@ -68,6 +69,7 @@ func newMasker(k string) masker {
 	return masker{k, strconv.Quote(k), written(k)}
 }
 
+// mask replaces the key in a text.
 func (k *masker) mask(s string) string {
 	if k.key == "" || len(s) < min(len(k.key), partLength) {
 		return s
@@ -79,8 +81,8 @@ func (k *masker) mask(s string) string {
 	return maskParts(maskPieces(s, k.key), k.key)
 }
 
-// pieceGap is how far behind one another two pieces of a secret stand in a stream
-// of events, in bytes.
+// pieceGap is the largest distance, in bytes, between two pieces of a secret in a stream of
+// events.
 const pieceGap = 2000
 
 // A piece is a part of a secret, at the end of a string of JSON or of all.
@@ -89,9 +91,9 @@ type piece struct {
 	before     *piece // nil for the first
 }
 
-// maskPieces replaces a secret whose pieces stand at the ends of strings of JSON,
-// one behind another. It looks at the text once, whatever stands in it: of the
-// pieces that lead to the same place of the secret, the last is as good as any.
+// maskPieces replaces a secret that is split over the ends of consecutive JSON strings. It
+// reads the text once: of the pieces that end at the same position of the secret it keeps the
+// last.
 func maskPieces(s, k string) string {
 	var out strings.Builder
 	done := 0
@@ -149,11 +151,11 @@ func shared(s, t string) int {
 	return n
 }
 
-// partLength is how much of a long secret gives it away.
+// partLength is the number of characters of a long secret that reveal it.
 const partLength = 12
 
-// maskParts replaces what is left of a secret that was cut. Of a short one, or one
-// of words, a part is a word that may stand anywhere.
+// maskParts replaces remaining parts of a secret that was cut. Parts of a short secret, or of
+// one made of words, may be ordinary words and are kept.
 func maskParts(s, k string) string {
 	if len(k) < 20 || !strings.ContainsAny(k, "0123456789") {
 		return s

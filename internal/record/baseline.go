@@ -20,14 +20,14 @@ import (
 	"assay/internal/stat"
 )
 
-// BaselinePath is where the baseline of an auditor on a project stands, below
+// BaselinePath returns the file of the baseline of an auditor on a project; dir is
 // fixtures/baselines.
 func BaselinePath(dir, auditor, project string) string {
 	return path.Join(dir, clean(auditor), clean(project)+".json")
 }
 
-// Baseline reads the baseline of an auditor on a project; nil where there is
-// none. A file that holds the record of another auditor or project is an error.
+// Baseline reads the baseline of an auditor on a project; nil if there is none. A file with the
+// record of another auditor or project is an error.
 func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
 	name := BaselinePath(dir, auditor, project)
 	r, err := Read(fsys, name)
@@ -42,9 +42,9 @@ func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
 	return r, nil
 }
 
-// Comparable says why a run on the project as it is now could not be compared with
-// the baseline r, which stands below dir: another key, or another judge. It costs
-// nothing to know that before anything is asked.
+// Comparable returns an error if a run on the project cannot be compared with the baseline r,
+// which is below dir: its key or its version of the score differs. It is called before a run
+// costs anything.
 func (r *Record) Comparable(dir string, p *audit.Project) error {
 	name := BaselinePath(dir, r.Auditor, r.Project)
 	switch {
@@ -128,6 +128,7 @@ func same(a, b *Record) bool {
 	return a.Prompt == b.Prompt && a.Model == b.Model
 }
 
+// equal reports whether two trials have the same contents.
 func (t Trial) equal(o Trial) bool {
 	a, _ := json.Marshal(t)
 	b, _ := json.Marshal(o)
@@ -231,9 +232,8 @@ func writeLines(name string, v any, depth int) error {
 	return replace(name, text)
 }
 
-// lines gives v as JSON in which what is nested deeper than depth stands on
-// one line. A baseline is read as a diff: one finding, or one answer, is one line
-// of it.
+// lines returns v as JSON with everything below depth on one line, so that a diff of a baseline
+// shows one finding, or one answer, a line.
 func lines(v any, depth int) ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {

@@ -27,15 +27,14 @@ type BenchBaseline struct {
 	Answers  []BenchAnswer `json:"answers"`
 }
 
-// Asked is what a trial put its question to, beside the case itself.
+// An Asked identifies the prompt, settings and model of a trial of a reviewer.
 type Asked struct {
 	PromptHash   string `json:"prompt_hash,omitempty"`
 	SettingsHash string `json:"settings_hash,omitempty"` // of the reviewer's settings
 	Model        string `json:"model,omitempty"`         // as served
 }
 
-// AppendAsked adds how a trial was asked, once. A trial that does not say which
-// prompt it was adds nothing.
+// AppendAsked appends a unless the list has it. It ignores an a without a prompt.
 func AppendAsked(as []Asked, a Asked) []Asked {
 	if a.PromptHash == "" || slices.Contains(as, a) {
 		return as
@@ -66,6 +65,7 @@ func (b *BenchBaseline) Changed(now []Asked) []string {
 	return changed
 }
 
+// distinct returns the different values of a property, sorted.
 func distinct(as []Asked, of func(Asked) string) []string {
 	var out []string
 	for _, a := range as {
@@ -75,6 +75,7 @@ func distinct(as []Asked, of func(Asked) string) []string {
 	return slices.Compact(out)
 }
 
+// short returns the names, shortened and separated by commas.
 func short(names []string) string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -92,6 +93,7 @@ type BenchAnswer struct {
 	Violates []int         `json:"violates,omitempty"`
 }
 
+// benchPath returns the file of the baseline of a reviewer with a prompt.
 func benchPath(dir, reviewer, prompt string) string {
 	return path.Join(dir, "bench", clean(reviewer), clean(prompt)+".json")
 }
@@ -122,8 +124,8 @@ func readBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error)
 	return base, nil
 }
 
-// Of gives the answers for the cases that stand as they were asked, and names
-// those that have changed or gone since.
+// Of returns the answers for the cases that have not changed, and the names of those that have
+// changed or are missing.
 func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, gone []string) {
 	for i := range b.Answers {
 		a := &b.Answers[i]
@@ -136,9 +138,9 @@ func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) 
 	return answers, gone
 }
 
-// Compare gives the answers that a run whose trials were asked so is compared
-// with, and what is to be told beside the comparison: what of the asking changed
-// since, and cases that have changed or gone. Without a baseline there is neither.
+// Compare returns the answers that a run is compared with, and notes: what has changed in
+// prompt, settings or model, and which cases have changed or are missing. Without a baseline it
+// returns neither.
 func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, notes []string) {
 	if b == nil {
 		return nil, nil

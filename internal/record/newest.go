@@ -13,11 +13,12 @@ import (
 	"assay/audit/score"
 )
 
-// An Auditors holds, by auditor and project, the newest audit that proves something.
+// Auditors holds the newest audit with a valid trial by auditor and project.
 type Auditors map[string]map[string]*Record
 
-// ReadAuditors reads the records of Regression below root, and the baselines where
-// there is no newer record. What is no record is an error, beside what there is.
+// ReadAuditors reads the records of Regression below root, and baselines without a newer
+// record. It returns what it could read together with an error that names the files that are no
+// records.
 func ReadAuditors(root string) (Auditors, error) {
 	records, errs := ReadAll(filepath.Join(root, "records"))
 	fsys := os.DirFS(root)
@@ -47,8 +48,8 @@ func ReadAuditors(root string) (Auditors, error) {
 	return as, errs
 }
 
-// Find gives the audits of an auditor by project. The error names whom there are
-// audits of.
+// Find returns the audits of an auditor by project. If there are none, the error lists the
+// auditors that have some.
 func (as Auditors) Find(name string) (map[string]*Record, error) {
 	if found := as[name]; found != nil {
 		return found, nil
@@ -59,7 +60,7 @@ func (as Auditors) Find(name string) (map[string]*Record, error) {
 	return nil, fmt.Errorf("no record and no baseline of an auditor %q: expected one of %q", name, slices.Sorted(maps.Keys(as)))
 }
 
-// Counting gives the results of the trials that prove something.
+// Counting returns the results of the valid trials.
 func (r *Record) Counting() []*score.Result {
 	var rs []*score.Result
 	for _, t := range r.Trials {

@@ -83,7 +83,7 @@ type Trial struct {
 	Earlier []string `json:"earlier,omitempty"`
 }
 
-// ScoreTrials gives the trials as audit/score judges them.
+// ScoreTrials returns the trials in the form that package score judges.
 func ScoreTrials(ts []Trial) []score.Trial {
 	out := make([]score.Trial, len(ts))
 	for i, t := range ts {
@@ -109,6 +109,7 @@ func (r *Record) Unconfirmed() bool {
 // had that name.
 func (r *Record) Name() string { return cmp.Or(r.stem, r.name()) }
 
+// name returns the file name of the record, without its ending.
 func (r *Record) name() string {
 	date := r.Date.UTC().Format("20060102T150405")
 	return strings.Join([]string{date, strings.ToLower(r.Suite), fitting(r.Project, 100), fitting(r.Auditor, 100)}, "-")
@@ -202,6 +203,7 @@ func sweep(dir string) {
 	}
 }
 
+// written writes a temporary file and calls place to move it to its name.
 func written(name string, b []byte, place func(temporary string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), temporaryName)
 	if err != nil {
@@ -215,7 +217,7 @@ func written(name string, b []byte, place func(temporary string) error) error {
 	return place(f.Name())
 }
 
-// Read reads a record by the name of its JSON or of the text beside it.
+// Read reads a record by the name of its JSON file or of the text next to it.
 func Read(fsys fs.FS, name string) (*Record, error) {
 	// Runs print the name of the text; the figures stand beside it.
 	if text, ok := strings.CutSuffix(name, ".txt"); ok {
@@ -242,6 +244,7 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 	return r, nil
 }
 
+// readJSON reads a JSON file into v; expected ends the error for other contents.
 func readJSON(fsys fs.FS, name string, v any, expected string) error {
 	b, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -253,8 +256,8 @@ func readJSON(fsys fs.FS, name string, v any, expected string) error {
 	return nil
 }
 
-// ReadAll reads every record of a folder, oldest first. No folder is no record.
-// What is no record is skipped and named in the error, beside the records.
+// ReadAll reads every record of a folder, oldest first. A missing folder holds none. It skips
+// files that are no records and names them in the error that it returns with the others.
 func ReadAll(dir string) ([]*Record, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

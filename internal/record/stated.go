@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// A Stated is what somebody states that an auditor came to on a project, without
-// the findings: figures to stand beside ours, and nothing that a drop can be
-// reckoned from. It stands in fixtures/baselines/stated/<project>.json.
+// A Stated holds figures that a source states for an auditor on a project without the findings.
+// They are shown next to measured figures and are never a baseline. Its file is
+// fixtures/baselines/stated/<project>.json.
 type Stated struct {
 	Auditor    string   `json:"auditor"`
 	Source     string   `json:"source"`     // who states it

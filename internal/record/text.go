@@ -84,6 +84,7 @@ func ofTen(covered score.Value) string {
 	return fmt.Sprintf("%.3g/10", covered.V)
 }
 
+// percent returns a share as the template writes it, "none" if it is undefined.
 func percent(v score.Value) string {
 	if !v.Defined {
 		return "none"
@@ -91,6 +92,7 @@ func percent(v score.Value) string {
 	return fmt.Sprintf("%.0f%%", 100*v.V)
 }
 
+// projected returns the verdict as the template can state it: PASS or FAIL.
 func projected(v audit.Verdict) audit.Verdict {
 	switch v {
 	case audit.Pass, audit.Warn, score.AsRecorded:
@@ -126,6 +128,7 @@ func (r *Record) notes() []string {
 	return append(notes, r.Notes...)
 }
 
+// subject returns the auditor and project, and whether the record is of a control or a replay.
 func (r *Record) subject() string {
 	s := r.Auditor + " on " + r.Project
 	switch {

@@ -31,10 +31,9 @@ type AuditedDiff struct {
 	AlsoB      []score.KnownResult
 }
 
-// DiffAuditors compares the audits of two auditors, by project. Projects that one of
-// them alone audited are named and left out; none in common is an error. Audits that
-// were scored by different rules or keys give a [*score.MismatchError], which
-// [Rescore] mends.
+// DiffAuditors compares the audits of two auditors, by project. Projects that only one of them
+// audited are named and left out; no common project is an error. Audits that were scored by
+// different rules or keys yield a [*score.MismatchError], which [Rescore] corrects.
 func DiffAuditors(a, b string, as, bs map[string]*record.Record) (*AuditorDiff, error) {
 	d := &AuditorDiff{A: a, B: b}
 	var all []score.AuditedByTwo

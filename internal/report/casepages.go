@@ -20,7 +20,7 @@ type caseLine struct {
 	All   shareCell
 }
 
-// harder orders cases: first those that the best reviewers missed, who come first.
+// harder orders cases by how often the best reviewers missed them.
 func harder(a, b *caseLine) int {
 	for i := range a.Cells {
 		missed := func(c shareCell) float64 { return float64(c.Answered-c.Right) / float64(max(1, c.Answered)) }
@@ -31,6 +31,7 @@ func harder(a, b *caseLine) int {
 	return 0
 }
 
+// cases returns a line for each case.
 func cases(ls []variantLine) []*caseLine {
 	byID := across(ls, (*audit.Case).ID)
 	var lines []*caseLine
@@ -92,6 +93,7 @@ type pageLink struct {
 	Here       bool
 }
 
+// writeCases writes the pages of the cases.
 func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 	byApp := map[string][]*caseLine{}
 	for _, c := range all {
@@ -123,6 +125,7 @@ func (s *site) allCases(ls []variantLine, all []*caseLine) *casesPage {
 	return &casesPage{Cases: g, Total: len(all)}
 }
 
+// writeApp writes the pages of an application's cases.
 func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 	goods := map[string][]*audit.Case{}
 	for _, c := range cs {
@@ -175,9 +178,10 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 	return nil
 }
 
-// codeMost is how many bytes of one code, or of a SPEC or prompt, a page holds.
+// codeMost is the number of bytes of one code, SPEC or prompt that a page shows.
 const codeMost = MaxPage / 20
 
+// book returns what the cases of a page share.
 func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 	b := &caseData{Spec: clipWords(spec.Prompt, codeMost), Prompts: map[string]string{}, Requirements: []requirement{}, Codes: map[string]string{}, Badges: map[string]string{}}
 	for _, word := range append(audit.Outcomes(), "good", "bad", rightReason, wrongReason) {
@@ -195,6 +199,7 @@ func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 	return b
 }
 
+// oneCaseOf returns the data of one case.
 func oneCaseOf(ls []variantLine, c *caseLine, goods []*audit.Case) oneCase {
 	k := c.Case
 	one := oneCase{ID: k.ID(), Label: k.Label, Description: clipWords(k.Description, wordsMost), Language: k.Language, Violates: append([]int{}, k.Violates...), CWEs: audit.JoinCWEs(k.CWEs), Answers: []answerData{}}
@@ -220,7 +225,7 @@ func oneCaseOf(ls []variantLine, c *caseLine, goods []*audit.Case) oneCase {
 
 const rightReason, wrongReason = "right reason", "wrong reason"
 
-// tellingOf gives what a page shows of an answer.
+// tellingOf returns the parts of an answer that a page shows.
 func tellingOf(e *store.Evaluation) Telling {
 	d := Telling{ID: e.ID, Outcome: string(e.Outcome), Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost), Actual: clip(e.Actual, 60), Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(e.Violates), " ", ", "), "[]"),
 		CWEs: clip(audit.JoinCWEs(e.CWEs), 200), Facts: factsOfAnswer(e)}
@@ -236,6 +241,7 @@ func tellingOf(e *store.Evaluation) Telling {
 	return d
 }
 
+// factsOfAnswer returns date, model, usage and time of an answer as text.
 func factsOfAnswer(e *store.Evaluation) string {
 	parts := []string{e.Time.UTC().Format("2006-01-02 15:04")}
 	if e.Served != "" {

@@ -13,6 +13,7 @@ type cell struct {
 	Sort   string // the figure by which tables sort; empty where it is undefined
 }
 
+// cells returns the figures of r as cells.
 func cells[R any](ms []score.Metric[R], of R) []cell {
 	cs := make([]cell, len(ms))
 	for i, m := range ms {
@@ -21,7 +22,7 @@ func cells[R any](ms []score.Metric[R], of R) []cell {
 	return cs
 }
 
-// Cells gives the figures of the trials that count, recall with its interval.
+// Cells returns the figures of the valid trials, recall with its interval.
 func (r row) Cells() []cell {
 	cs := cells(score.AuditMetrics(), r.Metrics)
 	for i, m := range score.AuditMetrics() {
@@ -32,6 +33,7 @@ func (r row) Cells() []cell {
 	return cs
 }
 
+// cellFrom returns a cell with its text and sort key.
 func cellFrom(text string, e score.Estimate) (c cell) {
 	c.Text, c.Beside, _ = strings.Cut(strings.TrimSuffix(text, ")"), " (")
 	switch {

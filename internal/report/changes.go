@@ -22,8 +22,7 @@ type Held struct {
 	Deterministic func(reviewer string) bool
 }
 
-// A Moved is one auditor on a project, or one reviewer, with how it stands to its
-// baseline.
+// A Moved is an auditor on a project, or a reviewer, with its change since the baseline.
 type Moved struct {
 	Who     string        // "my-agent on dvja"
 	Verdict audit.Verdict // of a reviewer that was not asked every case its score.Standing
@@ -65,6 +64,7 @@ func (m *Moved) quiet(same bool) {
 	m.stays = same && len(m.Lost)+m.Gained == 0 && m.Verdict != audit.Fail && m.Verdict != audit.Invalid && m.Verdict != score.Changed
 }
 
+// worstFirst orders by verdict, then size of the change, then name.
 func worstFirst(a, b Moved) int {
 	return cmp.Or(cmp.Compare(urgency(string(a.Verdict)), urgency(string(b.Verdict))), cmp.Compare(b.worse, a.worse), cmp.Compare(a.Who, b.Who))
 }
@@ -74,13 +74,13 @@ func urgency(badge string) int {
 	return slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed), string(score.Worse), string(audit.Warn), string(score.Inconclusive), string(score.Better), string(audit.Pass)}, badge)
 }
 
-// aside reports whether a record is not named among verdicts and changes: a replay that came out
-// as recorded, a variant that ran beside another one, and a control, unless it changed.
+// aside reports whether a record is left out of verdicts and changes: a replay that came out as
+// recorded, a variant that ran beside another one, and a control, unless it changed.
 func (r row) aside() bool {
 	return r.Verdict == score.AsRecorded || r.Record.SideOf != "" || r.Record.Control != "" && r.Verdict != score.Changed
 }
 
-// audited tells a record: its judgement is the run's.
+// audited returns the change of a record, by the judgement of its run.
 func (in *Input) audited(w row) (Moved, error) {
 	r, j := w.Record, &w.Record.Judgement
 	m := Moved{Who: w.Label() + " on " + clip(r.Project, 60), Verdict: j.Verdict, Took: tookOf(r), Gained: len(j.Gained), Page: w.Page, worse: float64(len(j.Lost)) - float64(len(j.Gained))}
@@ -115,7 +115,7 @@ func (in *Input) audited(w row) (Moved, error) {
 	return m, nil
 }
 
-// entries gives what a key holds by ID; nothing where the key is not at hand.
+// entries returns the vulnerabilities of a key by ID; none if the key is not available.
 func entries(key *audit.Project) map[string]*audit.Known {
 	of := map[string]*audit.Known{}
 	if key != nil {
@@ -126,7 +126,8 @@ func entries(key *audit.Project) map[string]*audit.Known {
 	return of
 }
 
-// moved tells each record that is not aside, beside what is wrong with baselines.
+// moved returns the changes of all records that are not aside, and the errors of their
+// baselines.
 func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
 	for _, r := range rows {
 		if !r.aside() {
@@ -139,9 +140,9 @@ func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
 	return ms, errs
 }
 
-// reviewed tells a reviewer's newest answers: where it was asked every case as Bench
-// judges it, else how it stands to its baseline on the cases of both. all is the corpus.
-// told is false where nothing can be said.
+// reviewed returns the change of a reviewer's newest answers: by the judgement of Bench if it
+// was asked every case, else by comparison with its baseline on the common cases. all is the
+// corpus. told is false if nothing can be said.
 func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Moved, told bool, err error) {
 	m = Moved{Who: v.Short + " on the cases", Took: took(v.consumed()), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "reviewers.html"}
 	if in.Held.Fixtures == nil {
@@ -201,8 +202,8 @@ type came struct {
 	outcome audit.Outcome
 }
 
-// shares tells which share of a case's answers came to what: who was asked more often
-// and said the same stands where it stood.
+// shares returns the share of a case's answers by outcome, so that more trials with the same
+// answers are no change.
 func shares(as []score.Answer) map[came]float64 {
 	of, asked := map[came]float64{}, map[string]float64{}
 	for _, a := range as {
@@ -215,8 +216,8 @@ func shares(as []score.Answer) map[came]float64 {
 	return of
 }
 
-// baselineOf gives what a baseline holds of cases that v answered in the same form, and
-// how many of its cases are none of these.
+// baselineOf returns the baseline's answers to the cases that v answered in the same form, and
+// the number of its other cases.
 func baselineOf(v *VariantResults, base *record.BenchBaseline) (*VariantResults, int) {
 	cases := map[string]*audit.Case{}
 	for id, c := range v.Cases {
@@ -227,8 +228,8 @@ func baselineOf(v *VariantResults, base *record.BenchBaseline) (*VariantResults,
 	return v.Variant.of(was), len(slices.Compact(gone))
 }
 
-// saysOf tells how the headline figure stands to the baseline, the difference with
-// its 95 % interval; where it is not why the verdict is what it is, that too.
+// saysOf returns the change of the headline figure since the baseline with its 95 % interval,
+// followed by the reason of the verdict if that is another one.
 func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 	for i := range j.Reasons {
 		g := &j.Reasons[i]
@@ -264,6 +265,7 @@ func saysOf(j *score.Judgement, metric string, diff *score.Difference) string {
 	return j.Reasons[0].Text
 }
 
+// tookOf returns the cost and time of a record.
 func tookOf(r *record.Record) string {
 	sum, seconds, _ := r.Consumed()
 	return took(score.Used(len(r.Trials), sum, seconds))

@@ -20,6 +20,7 @@ type comparison struct {
 // listMost is how many of a list are named: more are for the page, or -o json.
 const listMost = 20
 
+// table writes rows of two columns.
 func (c *comparison) table(rows [][3]string) {
 	tw := tabwriter.NewWriter(c, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "\t%s\t%s\n", clip(c.a, 40), clip(c.b, 40))
@@ -29,6 +30,7 @@ func (c *comparison) table(rows [][3]string) {
 	tw.Flush()
 }
 
+// list writes a list of names with its length.
 func (c *comparison) list(what string, names []string) {
 	if len(names) == 0 {
 		return
@@ -42,6 +44,7 @@ func (c *comparison) list(what string, names []string) {
 	}
 }
 
+// write writes the notes and then everything to w.
 func (c *comparison) write(w io.Writer, notes []string) error {
 	if len(notes) > 0 {
 		c.WriteByte('\n')
@@ -112,11 +115,13 @@ func (d *VariantDiff) Text(w io.Writer) error {
 	return c.write(w, d.notes())
 }
 
+// over returns what the comparison is based on.
 func (d *VariantDiff) over() string {
 	return fmt.Sprintf("over %d cases of %d families that both were asked (p %.2g)",
 		d.Comparison.Cases, d.Comparison.Families, d.Comparison.P)
 }
 
+// notes returns the warnings of the comparison.
 func (d *VariantDiff) notes() []string {
 	ns := slices.Clone(d.Comparison.Warnings)
 	if d.OnlyA+d.OnlyB > 0 {
@@ -173,10 +178,12 @@ func recallStanding(b string, c score.Comparison) string {
 	return standing(b, "recall", c, decides)
 }
 
+// rests returns what a comparison of auditors is based on.
 func rests(c score.Comparison) string {
 	return fmt.Sprintf("%d known vulnerabilities in %s (p %.2g)", c.Cases, amount(c.Families, "file"), c.P)
 }
 
+// entriesOf returns the IDs and files of vulnerabilities.
 func entriesOf(ks []score.KnownResult) (names []string) {
 	for _, k := range ks {
 		names = append(names, fmt.Sprintf("%-10s %s", k.ID, k.File))
@@ -184,6 +191,7 @@ func entriesOf(ks []score.KnownResult) (names []string) {
 	return names
 }
 
+// amount returns "1 note" or "3 notes".
 func amount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -235,6 +243,7 @@ func need(n score.Need) string {
 	return ""
 }
 
+// list returns the texts separated by commas, "none" if there are none.
 func list(vs []string) string {
 	if len(vs) == 0 {
 		return "none"
@@ -242,6 +251,7 @@ func list(vs []string) string {
 	return strings.Join(vs, ", ")
 }
 
+// counts returns the numbers separated by commas.
 func counts(ns []int) string {
 	vs := make([]string, len(ns))
 	for i, n := range ns {
@@ -250,6 +260,7 @@ func counts(ns []int) string {
 	return list(vs)
 }
 
+// credit returns a credit without trailing zeros.
 func credit(v score.Value) string {
 	if !v.Defined {
 		return v.String()
@@ -266,10 +277,12 @@ func clip(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
+// place returns the place of a finding as text.
 func place(s *score.Scored) string {
 	return audit.OneLine(placeAt(cmp.Or(s.Path, s.Finding.File, "no file"), s.Finding.Lines), 0)
 }
 
+// placeAt returns "file:lines".
 func placeAt(file string, lines audit.Range) string {
 	if l := lines.String(); l != "" {
 		return file + ":" + l

@@ -46,10 +46,9 @@ type DispositionDiff struct {
 	Was, Now    []int
 }
 
-// DiffRecords judges record b with record a as its baseline, and lists what
-// changed. Records of different projects or suites are an error; records of
-// different score versions, taxonomies or keys give a [*score.MismatchError],
-// which [Rescore] mends.
+// DiffRecords judges record b with record a as its baseline and lists the changes. Records of
+// different projects or suites are an error. Records of different score versions, taxonomies or
+// keys yield a [*score.MismatchError], which [Rescore] corrects.
 func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
 	switch {
 	case a.Suite != b.Suite:
@@ -98,6 +97,7 @@ func figures(was, now *record.Record) []FigureDiff {
 	return fs
 }
 
+// entries lists the entries whose credit changed.
 func (d *RecordDiff) entries(was, now []*score.Result) {
 	if len(was) == 0 || len(now) == 0 {
 		return
@@ -121,6 +121,7 @@ func (d *RecordDiff) entries(was, now []*score.Result) {
 	}
 }
 
+// findings lists the findings of each disposition that changed.
 func (d *RecordDiff) findings(was, now []*score.Result) {
 	for _, f := range score.Dispositions() {
 		fd := DispositionDiff{Disposition: f}
@@ -135,7 +136,7 @@ func (d *RecordDiff) findings(was, now []*score.Result) {
 	d.New, d.Gone = without(now, was), without(was, now)
 }
 
-// without gives the findings that none of the others makes, each once.
+// without returns the findings that none of the others has, each once.
 func without(some, others []*score.Result) []score.Scored {
 	seen := map[string]bool{}
 	for _, r := range others {
@@ -155,6 +156,7 @@ func without(some, others []*score.Result) []score.Scored {
 	return out
 }
 
+// notes lists what differs between the records besides their findings.
 func (d *RecordDiff) notes() {
 	note := func(format string, args ...any) { d.Notes = append(d.Notes, fmt.Sprintf(format, args...)) }
 	a, b := d.A, d.B
@@ -181,13 +183,12 @@ func (d *RecordDiff) notes() {
 	}
 }
 
+// short returns the first twelve characters of a hash.
 func short(hash string) string { return strings.ToValidUTF8(hash[:min(12, len(hash))], "") }
 
-// Rescore gives the record with its stored findings scored again by today's rules
-// against the project's key and reviews of today, offline. What was resolved under the root
-// then is taken as resolved; trials that prove nothing stay as they are. It
-// returns an error where the record is of another project or has no stored
-// findings.
+// Rescore returns the record with its stored findings scored again by today's rules, key and
+// reviews. Paths that were resolved then stay resolved, and invalid trials stay as they are. It
+// returns an error if the record is of another project or has no stored findings.
 func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimension, goals score.Goals) (*record.Record, error) {
 	if r.Project != p.Name {
 		return nil, fmt.Errorf("%s is a record of %s: expected one of %s", r.Name(), r.Project, p.Name)

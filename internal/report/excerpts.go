@@ -19,8 +19,8 @@ const (
 	aroundMost   = 45          // lines of either range that are shown
 )
 
-// around gives the lines of a file around a finding, an entry, or both; empty where
-// the file is not at hand, neither has lines, or the page is full.
+// around returns the lines of a file around a finding, an entry, or both; "" if the file is not
+// available, neither has lines, or the page is full.
 func (e *excerpts) around(file string, finding, entry audit.Range) string {
 	if e.read == nil || file == "" || finding.IsZero() && entry.IsZero() {
 		return ""
@@ -39,9 +39,9 @@ func (e *excerpts) around(file string, finding, entry audit.Range) string {
 	return out
 }
 
-// marked gives the lines of a source with eight before and after, numbered: those of
-// the finding with >, of the entry with *, of both with #. Where the two lie far
-// apart the finding's are shown.
+// marked returns the lines of a source with eight before and after, numbered: those of the
+// finding are marked with >, of the entry with *, of both with #. If the two are far apart the
+// finding's are shown.
 func marked(all []string, finding, entry audit.Range) string {
 	main := finding
 	if main.IsZero() {

@@ -17,7 +17,7 @@ import (
 	"assay/internal/record"
 )
 
-// A facts is what every format but HTML tells: the same figures.
+// facts are the figures of all formats but HTML.
 type facts struct {
 	Audits []auditFact `json:"audits"`
 	Bench  []benchFact `json:"bench"`
@@ -81,6 +81,7 @@ func WriteAs(w io.Writer, format string, in *Input) error {
 	return fmt.Errorf("format %q: expected text, csv, json, benchfmt or sarif", format)
 }
 
+// factsOf returns the figures of the newest records and the results.
 func factsOf(in *Input) (*facts, error) {
 	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: slices.Clone(in.Notes)}
 	for _, r := range slices.Concat(in.latest("Smoke"), in.latest("Regression")) {
@@ -129,6 +130,7 @@ func factsOf(in *Input) (*facts, error) {
 var auditHeads = append([]string{"suite", "project", "auditor", "verdict"}, score.Names(score.AuditMetrics())...)
 var benchHeads = append([]string{"reviewer", "prompt", "application"}, score.Names(score.BenchMetrics())...)
 
+// cells returns the row of an audit.
 func (a *auditFact) cells() []string {
 	name := a.Auditor
 	if a.Replay {
@@ -141,10 +143,12 @@ func (a *auditFact) cells() []string {
 	return append(append(cs, "no trial counts"), make([]string, len(auditHeads)-len(cs)-1)...)
 }
 
+// cells returns the row of a reviewer.
 func (b *benchFact) cells() []string {
 	return append([]string{b.Model, b.Prompt, cmp.Or(b.App, "all")}, score.ShowAll(score.BenchMetrics(), b.Figures)...)
 }
 
+// text writes the figures as a table.
 func (f *facts) text(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(cs []string) {
@@ -232,6 +236,7 @@ func (f *facts) csv(w io.Writer) error {
 	return c.Error()
 }
 
+// sixDigits returns a value with six digits, "" if it is undefined.
 func sixDigits(v score.Value) string {
 	if !v.Defined {
 		return ""
@@ -284,6 +289,7 @@ func (f *facts) benchfmt(w io.Writer) error {
 	return err
 }
 
+// unitLines writes the units of metrics in benchfmt.
 func unitLines[R any](b *strings.Builder, seen map[string]bool, ms []score.Metric[R]) {
 	for _, m := range ms {
 		if seen[m.Unit()] {
@@ -297,8 +303,7 @@ func unitLines[R any](b *strings.Builder, seen map[string]bool, ms []score.Metri
 	}
 }
 
-// units gives the defined figures of r, each with its unit; of a figure between
-// bounds both.
+// units returns the defined figures of r, each with its unit; for a figure between bounds both.
 func units[R any](ms []score.Metric[R], r R) []string {
 	var us []string
 	for _, m := range ms {
@@ -316,6 +321,7 @@ func units[R any](ms []score.Metric[R], r R) []string {
 	return us
 }
 
+// solid returns a text as one word for benchfmt.
 func solid(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '/' || r == '=' || r == 0x7f {

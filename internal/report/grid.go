@@ -39,6 +39,7 @@ type gridColumn struct {
 	Class  string   `json:"class,omitempty"`  // the colour of the variant that it is about
 }
 
+// newGrid returns an empty grid.
 func newGrid(id string, columns ...gridColumn) *grid {
 	for i := range columns {
 		c := &columns[i]
@@ -49,6 +50,7 @@ func newGrid(id string, columns ...gridColumn) *grid {
 	return &grid{Columns: columns, ID: id, Rows: [][]any{}, Badges: map[string]string{}, words: wordsMost}
 }
 
+// add adds a row.
 func (g *grid) add(cells ...any) {
 	for i, c := range cells {
 		switch c := c.(type) {

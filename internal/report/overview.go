@@ -41,6 +41,7 @@ const (
 	runsMost     = 12  // runs with a page of their own
 )
 
+// write writes all pages.
 func (s *site) write() error {
 	o := &overview{Title: "Overview", Notes: slices.Clone(s.in.Notes[:min(notesMost, len(s.in.Notes))]), Runs: s.in.Runs}
 	if n := len(s.in.Notes) - notesMost; n > 0 {
@@ -233,6 +234,7 @@ func (s *site) writeAuditors(o *overview, cost *costPage, rows, published []row)
 	return s.writeProjects(o, slices.Concat(both, published))
 }
 
+// said returns the texts of errors.
 func said(errs []error) (texts []string) {
 	for _, err := range errs {
 		texts = append(texts, err.Error())
@@ -389,6 +391,7 @@ func (s *site) vulnerabilities(rows []row) *grid {
 // foundWords are the choices of a column that says in how many trials an entry was found.
 var foundWords = []string{"missed", "found in some", "found in all"}
 
+// records returns the grid of all records.
 func (s *site) records() *grid {
 	if len(s.in.Records) == 0 {
 		return nil

@@ -53,12 +53,12 @@ type heatCell struct {
 	Blank bool // no trial that counts
 }
 
-// Corroborated gives the rows whose key has entries that something beside it
-// corroborates.
+// Corroborated returns the rows whose key has corroborated entries.
 func (p *projectPage) Corroborated() []auditorPart {
 	return slices.DeleteFunc(slices.Clone(p.Rows), func(r auditorPart) bool { return r.Metrics == nil || r.Metrics.Corroborated.Known == 0 })
 }
 
+// projectPage returns the page of a project.
 func (s *site) projectPage(name string, rows []row) *projectPage {
 	p := &projectPage{Name: name, Key: s.in.Projects[name]}
 	if p.Key != nil {
@@ -108,8 +108,8 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 	return p
 }
 
-// pinned gives the address of the pinned tree, to which a file's path is added;
-// empty where the repository is at no forge whose addresses are known.
+// pinned returns the address of the pinned tree, to which a file's path is appended; "" unless
+// the repository is on a known forge.
 func pinned(p *audit.Project) string {
 	u, err := url.Parse(strings.TrimSuffix(p.Repository, ".git"))
 	if err != nil || u.Scheme != "https" || p.Commit == "" {
@@ -122,8 +122,7 @@ func pinned(p *audit.Project) string {
 	return "https://" + u.Host + u.EscapedPath() + middle + url.PathEscape(p.Commit) + "/"
 }
 
-// at gives the address of lines of a file at the pin; empty where the tree has no
-// such file.
+// at returns the address of lines of a file at the pin; "" if there is no such file.
 func (p *projectPage) at(file string, lines audit.Range) string {
 	if p.Pin == "" || p.Key == nil {
 		return ""
@@ -141,6 +140,7 @@ func (p *projectPage) at(file string, lines audit.Range) string {
 	return to
 }
 
+// diff compares the record with the one before it.
 func (a *auditorPart) diff(all []*record.Record) {
 	var before *record.Record
 	for _, r := range all {
@@ -171,6 +171,7 @@ type foundCell struct {
 	Since  string // "lost" or "gained" since the baseline
 }
 
+// add counts a trial's credit.
 func (c *foundCell) add(credit float64) {
 	c.Trials++
 	switch {
@@ -200,6 +201,7 @@ func (c foundCell) share() string {
 	return fmt.Sprintf("%d/%d", c.Full, c.Trials)
 }
 
+// known makes the table of vulnerabilities.
 func (p *projectPage) known(s *site, src *excerpts) {
 	type line struct {
 		score.KnownResult
@@ -303,6 +305,7 @@ func judged(f *score.Scored) string {
 
 const wordsOfFinding = 2000 // bytes of a description
 
+// findings makes the table of findings.
 func (p *projectPage) findings(src *excerpts) {
 	var order []string
 	for _, d := range score.Dispositions() {
@@ -361,6 +364,7 @@ func (p *projectPage) findings(src *excerpts) {
 	}
 }
 
+// decoys makes the table of decoys.
 func (p *projectPage) decoys() {
 	if p.Key == nil || len(p.Key.Decoys) == 0 {
 		return
@@ -389,6 +393,7 @@ func (p *projectPage) decoys() {
 	p.Decoys = g
 }
 
+// heat makes the table of dimensions.
 func (p *projectPage) heat() {
 	for i, d := range audit.Dimensions() {
 		l := heatLine{Dimension: d}
@@ -407,6 +412,7 @@ func (p *projectPage) heat() {
 	}
 }
 
+// history makes the chart of recall over time.
 func (p *projectPage) history(s *site) {
 	var lines []Series
 	var goal score.Value
@@ -420,6 +426,7 @@ func (p *projectPage) history(s *site) {
 	p.History = lineChart("Recall over the records", lines, goal, s.Class)
 }
 
+// recalls returns the recall of all records of an auditor on a project.
 func recalls(all []*record.Record, of *record.Record) (ps []point) {
 	for _, r := range all {
 		if r.Project != of.Project || r.Auditor != of.Auditor || r.Suite != of.Suite {
@@ -432,7 +439,7 @@ func recalls(all []*record.Record, of *record.Record) (ps []point) {
 	return ps
 }
 
-// recallOver gives a record's recall over its trials that count, as its verdict has it.
+// recallOver returns a record's recall over its valid trials, as its verdict uses it.
 func recallOver(r *record.Record) score.Estimate {
 	p, err := score.Pool(r.Goals.Literal, record.ScoreTrials(r.Trials))
 	if err != nil {
@@ -441,7 +448,7 @@ func recallOver(r *record.Record) score.Estimate {
 	return p.Recall
 }
 
-// recallBefore gives the recall of the baseline that the record was judged against.
+// recallBefore returns the recall of the baseline that the record was judged against.
 func recallBefore(r *record.Record) (was score.Value) {
 	for _, g := range r.Judgement.Reasons {
 		if g.Metric == score.MetricRecall && g.Baseline.Defined && !was.Defined {

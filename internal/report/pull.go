@@ -14,7 +14,7 @@ import (
 	"assay/audit/score"
 )
 
-// A Pull is what a pull request is told about a run: what changed, worst first.
+// A Pull is a run's report on a pull request: what changed, worst first.
 type Pull struct {
 	Verdict  audit.Verdict // the gravest
 	Moved    []Moved       // what changed, or fails
@@ -25,7 +25,7 @@ type Pull struct {
 	Link     string        // to the report; may be empty
 }
 
-// PullOf tells what the newest records and the results changed since the baselines.
+// PullOf returns what the newest records and results changed since the baselines.
 func PullOf(in *Input, link string) (*Pull, error) {
 	p := &Pull{Verdict: audit.Pass, Link: link, Notes: in.Notes}
 	if len(p.Notes) > 0 {
@@ -79,7 +79,7 @@ func overall(rows []row) (ms []Moved) {
 	return ms
 }
 
-// CasesOf gives the cases of the applications by ID.
+// CasesOf returns the cases of the applications by ID.
 func CasesOf(apps []*audit.App) map[string]*audit.Case {
 	all := map[string]*audit.Case{}
 	for _, app := range apps {
@@ -92,6 +92,7 @@ func CasesOf(apps []*audit.App) map[string]*audit.Case {
 	return all
 }
 
+// add adds a change.
 func (p *Pull) add(m Moved) {
 	v := m.Verdict
 	if v == score.Changed {
@@ -179,8 +180,8 @@ type noted struct {
 	who, id, message string
 }
 
-// notes gives what annotations tell: of each that moved the entries that were lost,
-// or the whole where there are none, and what could not be read.
+// notes returns the annotations: the lost entries of each change, or the change as a whole if
+// there are none, and what could not be read.
 func (p *Pull) notes() (ns []noted) {
 	for _, n := range p.Notes {
 		ns = append(ns, noted{audit.Warn, audit.Pos{File: "records"}, "", n, "note: " + n})
@@ -199,9 +200,8 @@ func (p *Pull) notes() (ns []noted) {
 	return ns
 }
 
-// GitHub writes annotations as workflow commands: an error for what fails, a warning
-// for what warns. at gives the file of a place as it is called in the repository;
-// "" where it is not there.
+// GitHub writes annotations as workflow commands: an error for what fails, a warning for what
+// warns. at returns the name of a file in the repository, "" if it is not there.
 //
 // See docs.github.com, "Workflow commands for GitHub Actions".
 func (p *Pull) GitHub(w io.Writer, at func(audit.Pos) string) error {

@@ -36,11 +36,12 @@ func (r row) kind() int {
 	return 0
 }
 
-// Label is the auditor's name with what a reader must know beside it.
+// Label returns the auditor's name, marked if it is a replay or a control.
 func (r row) Label() string {
 	return clip(r.Record.Auditor, shortMost) + [...]string{"", " (recorded)", " (control)"}[r.kind()]
 }
 
+// rowOf returns the row of a record.
 func rowOf(r *record.Record) row {
 	w := row{Record: r, Verdict: r.Judgement.Verdict, Project: "projects/" + pageName(r.Project)}
 	w.Page = w.Project + "#" + w.Anchor()
@@ -60,8 +61,7 @@ func rowOf(r *record.Record) row {
 // Anchor names the auditor's part of its project's page.
 func (r row) Anchor() string { return "by-" + strings.TrimSuffix(pageName(r.Record.Auditor), ".html") }
 
-// latest gives the newest record of each project and auditor, by project, then
-// auditor.
+// latest returns the newest record of each project and auditor, sorted by project and auditor.
 func (in *Input) latest(suite string) []row {
 	newest := map[string]row{}
 	for _, r := range in.Records {
@@ -89,6 +89,7 @@ type matrixLine struct {
 
 const auditorsMost = 40 // columns of a table
 
+// matrixOf returns the matrix of auditors and projects.
 func matrixOf(rows []row) matrix {
 	n, first := map[string]int{}, map[string]row{}
 	for _, r := range rows {

@@ -19,7 +19,7 @@ import (
 // A Variant is a reviewer with a prompt.
 type Variant struct{ Model, Prompt string }
 
-// String gives "model" or "model@prompt".
+// String returns "model" or "model@prompt".
 func (s Variant) String() string {
 	if s.Prompt == "" {
 		return s.Model
@@ -61,6 +61,7 @@ type spent struct {
 	latency time.Duration
 }
 
+// add adds the usage of an evaluation.
 func (s *spent) add(e *store.Evaluation) {
 	if *s == (spent{}) {
 		s.usage.Priced = true // a sum is priced if all parts are
@@ -116,7 +117,7 @@ type Key struct {
 	Cases map[string]*audit.Case
 }
 
-// ErrNoEvaluations says that a store holds none: it may hold audits.
+// ErrNoEvaluations means that a store has no evaluations; it may have audits.
 var ErrNoEvaluations = errors.New("no evaluations: expected those of a run of go test -run Bench")
 
 // LoadResults reads what q chooses, with words also explanations and the trend; a row of a
@@ -217,6 +218,7 @@ func (r *Results) addUp(ctx context.Context, st store.Store) error {
 	return nil
 }
 
+// shorten sets short names that are still unique.
 func (r *Results) shorten() {
 	prompts, names := map[string]int{}, map[string]int{}
 	for _, s := range r.Variants {
@@ -249,11 +251,13 @@ type loader struct {
 	of       map[fileKey]*audit.Case
 }
 
+// newLoader returns an empty loader.
 func newLoader(key Key) *loader {
 	return &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){}, variants: map[Variant]*VariantResults{},
 		trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 }
 
+// variant returns the results of an evaluation's variant.
 func (l *loader) variant(e *store.Evaluation) *VariantResults {
 	k := Variant{e.Model, e.Prompt}
 	s := l.variants[k]
@@ -266,8 +270,8 @@ func (l *loader) variant(e *store.Evaluation) *VariantResults {
 	return s
 }
 
-// A trialKey tells equal trials: lists that store.Summaries shares are equal where
-// they begin at the same place.
+// A trialKey identifies equal trials: lists shared by store.Summaries are equal if they begin
+// at the same address.
 type trialKey struct {
 	index   int
 	outcome audit.Outcome
@@ -280,6 +284,7 @@ type fileKey struct {
 	expected  audit.Label
 }
 
+// trial returns the trial of an evaluation, shared with equal ones.
 func (l *loader) trial(e *store.Evaluation, index int) *Trial {
 	k := trialKey{index: index, outcome: e.Outcome, n: len(e.Violates)}
 	if k.n > 0 {
@@ -293,6 +298,7 @@ func (l *loader) trial(e *store.Evaluation, index int) *Trial {
 	return t
 }
 
+// add adds an evaluation.
 func (l *loader) add(e *store.Evaluation) {
 	l.r.Rows++
 	if err := odd(e); err != nil {
@@ -303,6 +309,7 @@ func (l *loader) add(e *store.Evaluation) {
 	l.addCase(e)
 }
 
+// addCase adds an evaluation to its case.
 func (l *loader) addCase(e *store.Evaluation) {
 	s := l.variant(e)
 	fk := fileKey{e.App, e.TestFile, e.Expected}
@@ -343,6 +350,7 @@ func (l *loader) addCase(e *store.Evaluation) {
 	cr.newest[0] = e.ID
 }
 
+// odd returns why an evaluation cannot be used.
 func odd(e *store.Evaluation) error {
 	switch {
 	case e.Expected != audit.Good && e.Expected != audit.Bad:
@@ -385,7 +393,7 @@ func (l *loader) read(ctx context.Context, st store.Store, words bool) error {
 	return nil
 }
 
-// tell keeps the words of an answer.
+// tell keeps the texts of an answer.
 func (c *CaseResults) tell(e *store.Evaluation) {
 	t := tellingOf(e)
 	if e.ID == c.newest[0] && e.Reply != e.Explanation {
@@ -394,7 +402,7 @@ func (c *CaseResults) tell(e *store.Evaluation) {
 	c.Told = append(c.Told, t)
 }
 
-// clipWords gives what somebody wrote, cut after most bytes.
+// clipWords returns a text, cut after most bytes.
 func clipWords(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -402,7 +410,7 @@ func clipWords(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + " … (cut)"
 }
 
-// caseOf gives the corpus's case of a row, or one made of the row's file name.
+// caseOf returns the corpus's case of a row, or one made from the row's file name.
 func (l *loader) caseOf(e *store.Evaluation) *audit.Case {
 	stem := strings.TrimSuffix(path.Base(strings.ReplaceAll(e.TestFile, `\`, "/")), ".md")
 	id := e.App + "/" + stem

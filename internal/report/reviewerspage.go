@@ -49,6 +49,7 @@ func (c shareCell) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// Share returns the share of right answers.
 func (c shareCell) Share() score.Value { return score.Ratio(float64(c.Right), float64(c.Answered)) }
 
 // shareCells counts the answers of each variant to its cases.
@@ -64,12 +65,14 @@ func shareCells(by [][]*CaseResults) []shareCell {
 	return cells
 }
 
+// add adds other counts.
 func (c *shareCell) add(more shareCell) {
 	c.Right += more.Right
 	c.Answered += more.Answered
 	c.Unanswered += more.Unanswered
 }
 
+// sumOf returns the sum of the cells.
 func sumOf(cs []shareCell) (all shareCell) {
 	for _, c := range cs {
 		all.add(c)
@@ -98,7 +101,7 @@ func (s *site) reviewersPage(k *ranking, ls []variantLine) (*reviewersPage, erro
 	return p, err
 }
 
-// across gives, by what of says of a case, the cases of each variant.
+// across groups the cases of each variant by a property.
 func across(ls []variantLine, of func(*audit.Case) string) map[string][][]*CaseResults {
 	all := map[string][][]*CaseResults{}
 	for i, l := range ls {
@@ -156,8 +159,7 @@ func (p *reviewersPage) families(s *site) {
 	}
 }
 
-// right gives the share of right answers over all variants; where nobody answered, what
-// stands behind all shares.
+// right returns the share of right answers over all variants; +Inf if there are no answers.
 func right(cs []shareCell) float64 {
 	if v := sumOf(cs).Share(); v.Defined {
 		return v.V

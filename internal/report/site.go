@@ -60,7 +60,7 @@ type Input struct {
 	Transcripts func(*record.Record) ([]record.Transcript, error)
 }
 
-// Ran tells of a run in words.
+// A Ran describes a run.
 type Ran struct {
 	State string // store.Run.State
 	Text  string
@@ -100,8 +100,8 @@ type page struct {
 	Site  *site
 }
 
-// WriteSite writes the report's pages into dir, which is created, and gives the
-// path of its index. An Input with nothing to show is an error.
+// WriteSite writes the report's pages into dir, which it creates, and returns the path of the
+// index. An Input without records and results is an error.
 func WriteSite(dir string, in Input) (index string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -120,8 +120,8 @@ func WriteSite(dir string, in Input) (index string, err error) {
 	return filepath.Join(dir, "index.html"), s.make()
 }
 
-// Pages gives the report's pages by name, as they are served while a run goes on:
-// each looks for a newer one.
+// Pages returns the report's pages by name, for serving them during a run: each page checks for
+// a newer one.
 func Pages(in Input) (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	s := &site{in: in, served: true, put: func(name string, page []byte) error {
@@ -146,6 +146,7 @@ func WriteSingle(w io.Writer, in Input) error {
 	return err
 }
 
+// make makes all pages.
 func (s *site) make() error {
 	if len(s.in.Records)+len(s.in.Published) == 0 && s.in.Results == nil {
 		return errors.New("nothing to report: expected records or results of a run")
@@ -188,7 +189,7 @@ func (s *site) load() error {
 	return err
 }
 
-// HashOf gives the hash by which a page's policy names a style or a script of it.
+// HashOf returns the hash by which a page's policy allows a style or script.
 func HashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
@@ -239,7 +240,7 @@ func (s *site) render(name, tmpl, here, title string, body any, grids ...*grid) 
 	return s.put(name, text)
 }
 
-// execute gives a page, without head and foot where it is a part of one file.
+// execute returns a page, without head and foot if it is a part of one file.
 func (s *site) execute(tmpl string, p page) ([]byte, error) {
 	layers := []string{"head", tmpl, "foot"}
 	if s.single {
@@ -258,10 +259,9 @@ func (s *site) execute(tmpl string, p page) ([]byte, error) {
 	return text, nil
 }
 
-// visible shows in a page what is not seen, as messages do: no template of ours
-// holds such a character, so each is somebody else's. In a script it stands in a
-// string of JSON, where the escape itself is escaped. Without escapes each is a
-// question mark: for a page that they would make too long.
+// visible makes invisible characters of a page visible, as messages do. Our templates have
+// none, so each is foreign. In a script they occur in JSON strings, where the escape is escaped
+// too. Without escapes each becomes a question mark, for pages that would grow too long.
 func visible(page []byte, escapes bool) []byte {
 	out := make([]byte, 0, len(page)+len(page)/16)
 	script := false
@@ -339,7 +339,7 @@ var functions = template.FuncMap{
 	},
 }
 
-// badge gives the class of a verdict, an outcome or a disposition.
+// badge returns the CSS class of a verdict, outcome or disposition.
 func badge(v any) string {
 	switch s := fmt.Sprint(v); s {
 	case "PASS", "correct", "matched", "found", "better", "conclusive", "gained":
@@ -352,7 +352,7 @@ func badge(v any) string {
 	return "b"
 }
 
-// heat gives the class of a share: h0 for nothing, h4 for all.
+// heat returns the CSS class of a share: h0 for nothing, h4 for all.
 func heat(v score.Value) string {
 	switch {
 	case !v.Defined:

@@ -29,8 +29,8 @@ const (
 	transcriptsMost = MaxPage / 8
 )
 
-// transcripts fills in what the auditors of the page's records wrote, as far as it was
-// kept and there is room: turn by turn where the run's events tell them, and as text.
+// transcripts adds what the auditors of the page's records wrote, as far as it was kept and
+// there is room: turn by turn if the run's events are known, and as text.
 func (s *site) transcripts(p *projectPage) {
 	if s.in.Transcripts == nil {
 		return
@@ -91,7 +91,7 @@ func addTurns(g *grid, run string, turns []events.Turn) {
 	}
 }
 
-// number gives a figure for a grid; nil where nobody told it.
+// number returns a figure for a grid; nil if it is unknown.
 func number(v float64) any {
 	if !(v > 0 && v < score.BeyondAll) { // what an agent states may be below 0, or no number
 		return nil
@@ -99,6 +99,7 @@ func number(v float64) any {
 	return math.Round(v*10000) / 10000
 }
 
+// runFacts returns exit status, time, model and usage of a run as text.
 func runFacts(t *record.Transcript) string {
 	facts := []string{fmt.Sprintf("exit %d", t.Exit), fmt.Sprintf("%.1f s", t.Seconds)}
 	if t.Model != "" {

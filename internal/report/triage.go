@@ -11,9 +11,9 @@ import (
 	"assay/internal/record"
 )
 
-// Candidates gives the open findings of the records, those beside the key that nobody has
-// judged, each claim once, in the order of score's sample: nobody chooses what is looked
-// at first, and who made a finding is not told.
+// Candidates returns the unreviewed findings of the records outside of the key, each claim
+// once, in the order of score's sample. The order cannot be chosen, and the auditor is not
+// shown.
 func Candidates(rs []*record.Record) []score.Scored {
 	seen := map[string]bool{}
 	all := &score.Result{}
@@ -34,7 +34,7 @@ func Candidates(rs []*record.Record) []score.Scored {
 	return cs
 }
 
-// Show tells a candidate to a person.
+// Show returns a candidate as text for review.
 func Show(c *score.Scored) string {
 	f := &c.Finding
 	var b strings.Builder
@@ -49,8 +49,8 @@ func Show(c *score.Scored) string {
 	return b.String()
 }
 
-// Around gives the lines of a source with eight before and after, numbered; the
-// finding's own are marked. At most 61 lines.
+// Around returns the lines of a source with eight before and after, numbered, at most 61. The
+// finding's own are marked.
 func Around(src string, lines audit.Range) string {
 	if lines.IsZero() {
 		return ""
@@ -58,8 +58,8 @@ func Around(src string, lines audit.Range) string {
 	return marked(strings.Split(src, "\n"), lines, audit.Range{})
 }
 
-// ReviewOf gives the row for reviews that rules a candidate. Why is what the finding
-// says of itself: whoever ruled may say more.
+// ReviewOf returns the row of reviews that rules a candidate. Why is the finding's title; the
+// reviewer may add to it.
 func ReviewOf(c *score.Scored, p *audit.Project, ruling audit.Ruling, entry, by, date string) audit.FindingReview {
 	f := &c.Finding
 	v := audit.FindingReview{File: cmp.Or(c.Path, f.File), Lines: f.Lines, Ruling: ruling, Entry: entry, By: by, Date: date, Why: clip(audit.OneLine(f.Title, 200), 200)}
@@ -80,8 +80,8 @@ func ReviewOf(c *score.Scored, p *audit.Project, ruling audit.Ruling, entry, by,
 	return v
 }
 
-// Nearest gives entries that a candidate may repeat: those with its file, in their
-// place or under Also, nearest first, then those with one of its CWEs. At most nine.
+// Nearest returns at most nine entries that a candidate may repeat: those with its file,
+// nearest first, then those with one of its CWEs.
 func Nearest(c *score.Scored, p *audit.Project) []audit.Known {
 	rank := func(k *audit.Known) int {
 		gap := 0

@@ -21,10 +21,12 @@ type variantLine struct {
 	Partial bool           // the run holds a part of the cases: never first
 }
 
+// Anchor returns the variant's anchor on a page.
 func (l variantLine) Anchor() string {
 	return "reviewer-" + strings.TrimSuffix(pageName(l.Short), ".html")
 }
 
+// Count returns the number of trials with an outcome.
 func (l variantLine) Count(o audit.Outcome) int { return l.Bench.Outcomes[o] }
 
 // variantLines returns the reviewers by rank.

@@ -11,7 +11,7 @@ import (
 	"assay/audit/score"
 )
 
-// sorted gives the variant's cases by ID.
+// sorted returns the variant's cases by ID.
 func (s *VariantResults) sorted() []*CaseResults {
 	cs := make([]*CaseResults, 0, len(s.Cases))
 	for _, id := range slices.Sorted(maps.Keys(s.Cases)) {
@@ -20,8 +20,8 @@ func (s *VariantResults) sorted() []*CaseResults {
 	return cs
 }
 
-// Find gives the variant that name means: "model@prompt", or a model with one prompt
-// alone. The error names what there is.
+// Find returns the variant of a name: "model@prompt", or a model with only one prompt. The
+// error lists the variants.
 func (r *Results) Find(name string) (*VariantResults, error) {
 	var found []*VariantResults
 	for _, s := range r.Variants {
@@ -41,6 +41,7 @@ func (r *Results) Find(name string) (*VariantResults, error) {
 	return nil, fmt.Errorf("%q answered with %d prompts: expected one of %s", name, len(found), r.names())
 }
 
+// names returns the names of the variants.
 func (r *Results) names() string {
 	var ns []string
 	for _, s := range r.Variants {
@@ -77,6 +78,7 @@ func DiffVariants(a, b *VariantResults) (*VariantDiff, error) {
 	return d, err
 }
 
+// compare compares the answers.
 func (d *VariantDiff) compare(as, bs []score.Answer) (err error) {
 	if d.Comparison, err = score.CompareReviewers(bs, as); err != nil {
 		return fmt.Errorf("%s against %s: %w", d.A, d.B, err)
@@ -84,8 +86,8 @@ func (d *VariantDiff) compare(as, bs []score.Answer) (err error) {
 	return nil
 }
 
-// common gives the answers of both to the cases that both were asked in one form, and
-// which cases these are not, or turned.
+// common returns the answers of both variants to the cases that both were asked in the same
+// form, and lists the other cases and those that differ.
 func common(a, b *VariantResults) (d *VariantDiff, as, bs []score.Answer) {
 	d = &VariantDiff{A: a.String(), B: b.String()}
 	var ofA, ofB []*CaseResults
@@ -134,6 +136,7 @@ func answers(cs []*CaseResults) []score.Answer {
 	return as
 }
 
+// by returns the usage a trial.
 func (s *spent) by(trials int) *score.Consumed {
 	used := score.Used(trials, s.usage, s.latency.Seconds())
 	return &used
@@ -178,6 +181,7 @@ func (c *CaseResults) turns(other *CaseResults) bool {
 	return len(c.Trials) > 0 && mine[audit.OutcomeCorrect] == len(c.Trials) && theirs[audit.OutcomeCorrect] == 0 && len(other.Trials) > 0
 }
 
+// outcomes returns the number of trials by outcome.
 func (c *CaseResults) outcomes() map[audit.Outcome]int {
 	n := map[audit.Outcome]int{}
 	for _, t := range c.Trials {

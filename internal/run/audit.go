@@ -54,9 +54,8 @@ type Audited struct {
 	Ended     time.Time
 }
 
-// A DescribedAuditor says itself what planning needs to know about it. One that is
-// neither this nor a section of auditors.md costs nothing as far as anybody knows,
-// and is asked anew in every run.
+// A DescribedAuditor states what planning needs to know about it. Any other auditor, unless it
+// has a section in auditors.md, is taken to cost nothing and is run again in every run.
 type DescribedAuditor interface {
 	audit.Auditor
 	// Settings names everything besides the source that can change its report, as
@@ -93,6 +92,7 @@ func AuditItems(s store.Store, audits []*Audit) Items {
 	return all
 }
 
+// priorAudits returns the stored audits of these jobs, by their index.
 func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item) (map[int]Result, error) {
 	keys := make([]string, len(items))
 	for i := range items {
@@ -166,6 +166,7 @@ func (a *Audit) try(ctx context.Context) Try {
 	return t
 }
 
+// keep stores the result of an audit.
 func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 	ev := r.Evaluation
 	row := store.Audit{Run: ev.Run, Trial: ev.Trial, Time: ev.Time, Project: a.Project, Auditor: a.Auditor, Index: a.Index, Outcome: ev.Outcome, Detail: ev.Detail,
@@ -184,6 +185,7 @@ func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 	return s.PutAudit(ctx, row)
 }
 
+// pack encodes an audit for storage.
 func pack(v *Audited) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -193,6 +195,7 @@ func pack(v *Audited) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// unpack decodes a stored audit.
 func unpack(b []byte) (*Audited, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {

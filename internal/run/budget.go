@@ -38,8 +38,8 @@ type Answer struct {
 	Stop  string        // why nothing of the provider may
 }
 
-// Ask asks for leave to try an item now. It depends on the budget and the rate limiter alone:
-// who keeps them, in this process or in a database, asks here. Limits that the provider
+// Ask asks for permission to start an attempt now. It depends on the budget and the rate
+// limiter alone, which may be kept in this process or in a database. Limits that the provider
 // states are not waited for longer than maxWait.
 func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Time) Answer {
 	if d, ok := r.Wait(now); d > 0 || !ok {
@@ -68,8 +68,8 @@ func Settle(b *Budget, r *RateLimiter, l Lease, t *Try, maxWait time.Duration, n
 	b.settle(l, t.Attempts)
 }
 
-// Lose ends the leases of so many tries of which nobody will say what they came to: the
-// most that they may cost together is charged.
+// Lose ends the leases of attempts whose outcome will never be known. It charges the most that
+// they may cost together.
 func Lose(b *Budget, r *RateLimiter, tries int, most float64) {
 	r.InFlight -= tries
 	b.release(tries, most)
@@ -95,6 +95,7 @@ func (b *Budget) grant(it *Item) float64 {
 	return most
 }
 
+// release returns what was reserved for attempts.
 func (b *Budget) release(tries int, most float64) {
 	b.Reserved -= most
 	if b.Out -= tries; b.Out == 0 {
@@ -102,6 +103,7 @@ func (b *Budget) release(tries int, most float64) {
 	}
 }
 
+// settle charges the attempts of a lease and releases it.
 func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
 	b.release(1, l.Most)
 	cost, stated := 0.0, 0.0
@@ -193,7 +195,7 @@ func (e Estimate) String() string {
 	return s
 }
 
-// add counts an item that is asked (n = 1), or is not asked after all (n = -1).
+// add counts a job that is asked (n = 1), or that is not asked after all (n = -1).
 func (e *Estimate) add(it *Item, n int) {
 	e.Ask += n
 	name := cmp.Or(it.Line, it.Reviewer)

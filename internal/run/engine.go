@@ -11,9 +11,9 @@ import (
 	"assay/audit"
 )
 
-// An engine carries out a plan. One goroutine, run, owns all of its state; a try
-// is a goroutine of its own that reports back through ended, and holds its place
-// until its outcome is stored, so that a slow disk slows the sending down.
+// An engine carries out a plan. One goroutine, run, owns its state. Each attempt is a goroutine
+// that reports through ended and keeps its place until its outcome is stored, so that a slow
+// disk slows down the sending.
 type engine struct {
 	plan   *Plan
 	config Config
@@ -50,6 +50,7 @@ type ending struct {
 	kept []*job
 }
 
+// newEngine returns the engine of a plan.
 func newEngine(p *Plan, c Config, r *Run) *engine {
 	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
 		budget: Budget{Limit: c.Budget, Spent: p.spent}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
@@ -62,6 +63,7 @@ func newEngine(p *Plan, c Config, r *Run) *engine {
 	return e
 }
 
+// run carries out the plan.
 func (e *engine) run(ctx context.Context) {
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
@@ -120,8 +122,8 @@ func (e *engine) run(ctx context.Context) {
 	e.close()
 }
 
-// dispatch begins every try that may begin now and gives the time at which the
-// next one may, where that is a matter of time alone.
+// dispatch starts every attempt that may start now. It returns the time at which the next one
+// may start, if only time prevents it.
 func (e *engine) dispatch(work context.Context) (wake time.Time) {
 	for _, l := range e.queues {
 		if t := e.send(work, l); !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
@@ -131,6 +133,7 @@ func (e *engine) dispatch(work context.Context) (wake time.Time) {
 	return wake
 }
 
+// send starts the attempts of one queue.
 func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 	for {
 		e.drop(l)
@@ -164,7 +167,7 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 	}
 }
 
-// drop gives up everything that a stopped queue, or a stopped run, still holds.
+// drop skips the remaining jobs of a stopped queue or run.
 func (e *engine) drop(l *queue) {
 	why := cmp.Or(l.stopped, e.halted)
 	if why == "" {
@@ -204,6 +207,7 @@ func (e *engine) abandon(j *job, why string) {
 	e.gather(j)
 }
 
+// begin starts an attempt.
 func (e *engine) begin(work context.Context, j *job, lease Lease) {
 	j.lease = lease
 	j.tries++
@@ -215,6 +219,7 @@ func (e *engine) begin(work context.Context, j *job, lease Lease) {
 	e.hand(func() { e.report(ending{job: j, try: j.item.Attempt(work, lease.Most)}) })
 }
 
+// hand runs do in an idle goroutine, or in a new one.
 func (e *engine) hand(do func()) {
 	select {
 	case e.hands <- do:
@@ -236,8 +241,8 @@ func (e *engine) report(end ending) {
 	}
 }
 
-// abandonAll gives up the tries that go on although they were told to end: a run that
-// waits for one of them would never end. What they cost is unknown.
+// abandonAll gives up attempts that do not end when they are told to, because the run would
+// wait for them forever. Their cost is unknown.
 func (e *engine) abandonAll() {
 	for j := range e.flying {
 		delete(e.flying, j)
@@ -251,6 +256,7 @@ func (e *engine) abandonAll() {
 	}
 }
 
+// errored returns an attempt that failed.
 func errored(it *Item, why string) (t Try) {
 	t.Evaluation.Status, t.Evaluation.Outcome, t.Evaluation.Actual = audit.Errored, audit.OutcomeErrored, string(audit.Errored)
 	t.Evaluation.Model, t.Evaluation.Expected, t.Evaluation.Detail = it.Reviewer, it.Expected, why
@@ -275,6 +281,7 @@ func (it *Item) Attempt(ctx context.Context, most float64) (t Try) {
 	return it.Do(ctx)
 }
 
+// take handles the end of an attempt.
 func (e *engine) take(work context.Context, end ending) {
 	if end.kept != nil {
 		e.stored(end.kept)
@@ -367,12 +374,13 @@ func (e *engine) halt(why string) {
 	e.say(why)
 }
 
-// say tells why nothing more is sent, for the summary too.
+// say reports why nothing more is sent, in the summary too.
 func (e *engine) say(why string) {
 	e.stops = append(e.stops, why)
 	e.tell(Event{Kind: Stopping, Text: why})
 }
 
+// finish delivers the result of a job.
 func (e *engine) finish(it *Item, res Result) {
 	res.Key = it.Key
 	ev := &res.Evaluation
@@ -391,6 +399,7 @@ func (e *engine) finish(it *Item, res Result) {
 	e.tell(Event{Kind: Done})
 }
 
+// tell reports an event with the state of the run.
 func (e *engine) tell(ev Event) {
 	e.state.Spent = e.budget.Spent - e.state.Earlier
 	e.state.Expected = e.state.Spent + math.Max(0, e.left)

@@ -71,6 +71,7 @@ type Try struct {
 	Fatal error
 }
 
+// last returns the last request of the attempt.
 func (t *Try) last() audit.Attempt {
 	if len(t.Attempts) == 0 {
 		return audit.Attempt{}
@@ -78,6 +79,7 @@ func (t *Try) last() audit.Attempt {
 	return t.Attempts[len(t.Attempts)-1]
 }
 
+// again reports whether another attempt may succeed.
 func (t *Try) again() bool {
 	return t.Fatal == nil && (t.Reask || t.Evaluation.Status == audit.Errored && t.last().Transient)
 }
@@ -89,6 +91,7 @@ func (t *Try) unanswered() bool {
 	return t.Evaluation.Status == audit.Errored && last.Transient && last.Usage.Turns == 0
 }
 
+// name returns a provider's name for messages.
 func name(provider string) string { return cmp.Or(provider, "this machine") }
 
 // A Sequel is what follows a try that ended.
@@ -121,6 +124,7 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 	return Sequel{}
 }
 
+// throttled reports whether the provider refused the attempt as one too many.
 func (t *Try) throttled() bool {
 	return slices.ContainsFunc(t.Attempts, func(a audit.Attempt) bool {
 		return a.HTTPStatus == 429 || a.HTTPStatus == 503 || a.HTTPStatus == 529 // Anthropic's "overloaded"

@@ -17,7 +17,7 @@ import (
 // its own costs more than the trial did.
 const gathering = 2 * time.Millisecond
 
-// gather has the outcome of a job stored, which holds its place until then.
+// gather has the outcome of a job stored. The job keeps its place until then.
 func (e *engine) gather(j *job) {
 	j.queue.limiter.InFlight++
 	if j.item.Keep != nil {
@@ -60,6 +60,7 @@ func (e *engine) keep(all []*job) {
 	e.report(ending{kept: all})
 }
 
+// stored releases the places of stored jobs.
 func (e *engine) stored(all []*job) {
 	for _, j := range all {
 		if j.item.Keep == nil {
@@ -96,6 +97,7 @@ func (e *engine) insist(write func(context.Context) error) error {
 	}
 }
 
+// save stores the outcome of a job.
 func (e *engine) save(ctx context.Context, j *job) error {
 	if j.item.Keep != nil {
 		return j.item.Keep(ctx, j.result())
@@ -132,6 +134,7 @@ func total(attempts []audit.Attempt) audit.Usage {
 	return sum
 }
 
+// store writes evaluations.
 func (e *engine) store(ctx context.Context, evs ...store.Evaluation) error {
 	if err := e.config.Store.Put(ctx, evs...); err != nil {
 		return fmt.Errorf("run: %w", err)

@@ -72,6 +72,7 @@ type Config struct {
 	Discard bool
 }
 
+// fill checks the configuration and sets defaults.
 func (c *Config) fill() error {
 	switch {
 	case c.Store == nil:
@@ -112,7 +113,7 @@ func Listed(items []Item) Items {
 	return Items{Count: len(items), At: func(i int) Item { return items[i] }}
 }
 
-// A Plan is a run that has not begun. Of each item it holds some tens of bytes.
+// A Plan is a run that has not begun. It keeps some tens of bytes for each job.
 type Plan struct {
 	Estimate  Estimate
 	config    Config
@@ -128,7 +129,7 @@ type Plan struct {
 	continued []store.Run         // newest first; none where nothing is continued
 }
 
-// A settled item is not asked: an earlier run has its final outcome.
+// A settled job is not asked: an earlier run has its final outcome.
 type settled struct {
 	id      int64 // of the stored evaluation
 	number  int32
@@ -137,11 +138,13 @@ type settled struct {
 
 type digest [16]byte
 
+// digestOf returns the digest of a key.
 func digestOf(key string) digest {
 	sum := sha256.Sum256([]byte(key))
 	return digest(sum[:16])
 }
 
+// compare orders digests.
 func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 
 // planning is what a plan is made of, and what it does not need afterwards.
@@ -193,7 +196,7 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	return p.Plan, nil
 }
 
-// survey looks at one item and plans to ask it.
+// survey checks one job and plans to ask it.
 func (p *planning) survey(i int) error {
 	it := p.items.At(i)
 	if it.Key == "" || it.Do == nil {
@@ -334,6 +337,7 @@ func (p *planning) results(ctx context.Context, runs []store.Run) (found []settl
 	return found, reused, nil
 }
 
+// settle delivers the results of earlier runs.
 func (p *Plan) settle(do func(*Item, Result)) {
 	reused := p.reused
 	for _, s := range p.settled {
@@ -350,6 +354,7 @@ func (p *Plan) settle(do func(*Item, Result)) {
 	}
 }
 
+// twice returns an error that names a job that is planned twice.
 func (p *Plan) twice(d digest) error {
 	for i := range p.items.Count {
 		if it := p.items.At(i); digestOf(it.Key) == d {
@@ -362,6 +367,7 @@ func (p *Plan) twice(d digest) error {
 // Continued returns the runs whose trials this one continues, newest first.
 func (p *Plan) Continued() []store.Run { return p.continued }
 
+// planned reports whether a key belongs to the plan.
 func (p *Plan) planned(key string) bool {
 	_, ok := slices.BinarySearchFunc(p.digests, digestOf(key), compare)
 	return ok

@@ -34,6 +34,7 @@ type job struct {
 	err      error     // why its outcome could not be stored
 }
 
+// result returns the result of a job.
 func (j *job) result() Result {
 	ev := j.last.Evaluation
 	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
@@ -74,6 +75,7 @@ func (l *queue) pop(j *job) {
 	l.delayed = l.delayed[1:]
 }
 
+// delay has a job wait until a time.
 func (l *queue) delay(j *job, until time.Time) {
 	j.at = until
 	after, _ := slices.BinarySearchFunc(l.delayed, until, func(other *job, t time.Time) int {

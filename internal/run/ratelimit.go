@@ -139,9 +139,9 @@ func (l *RateLimiter) resume(now time.Time) {
 	}
 }
 
-// measure lowers the rate by what was accepted in the window, and begins another one. Where
-// few are refused and no pause is asked for, the refusals may not depend on the rate: it then
-// stays near the best that was accepted.
+// measure lowers the rate to what was accepted in the window and begins a new window. If few
+// requests were refused and no pause is requested, the refusals may not depend on the rate,
+// which then stays near the best that was accepted.
 func (l *RateLimiter) measure(end, now time.Time) {
 	l.Stated = false
 	n := float64(l.To.Number - l.From.Number)
@@ -169,6 +169,7 @@ func (l *RateLimiter) raise(now time.Time) {
 	l.Rate *= 1 + g
 }
 
+// fill adds the permits since the last call.
 func (l *RateLimiter) fill(now time.Time) {
 	if d := now.Sub(l.At).Seconds(); d > 0 {
 		l.Left, l.At = min(max(l.Burst, 1), l.Left+l.Rate*d), now

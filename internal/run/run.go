@@ -64,8 +64,8 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 	return r, nil
 }
 
-// Finish waits for the end of the run and gives its summary. The error is
-// ErrAccounting, or says that the store could not be written.
+// Finish waits for the end of the run and returns its summary. The error is ErrAccounting, or
+// says that the store could not be written.
 func (r *Run) Finish() (Summary, error) {
 	<-r.done
 	return r.summary, r.err

@@ -32,8 +32,8 @@ type Trial struct {
 	unusable string // why the last reply could not be used
 }
 
-// A Described reviewer says what the run needs to know about it. One that is not
-// Described costs nothing, runs on this machine, and is asked anew in every run.
+// A Described reviewer states what the run needs to know about it. Any other reviewer is taken
+// to cost nothing and to run on this machine, and is asked again in every run.
 type Described interface {
 	// Settings names everything besides the task that can change an answer:
 	// model, temperature, limits, hash of the program. It holds no secret.
@@ -73,11 +73,13 @@ type subject struct {
 	label                          audit.Label
 }
 
+// subject returns the identity of the trial's case.
 func (t *Trial) subject() subject {
 	c := t.Case
 	return subject{CaseHash(c), cmp.Or(c.Pos.File, "tests/"+c.ID()+".md"), c.App, c.Query, c.Family(), c.Label}
 }
 
+// settings returns the reviewer's name and settings.
 func (t *Trial) settings() string {
 	s := t.Reviewer.Name()
 	if d, ok := t.Reviewer.(Described); ok {
@@ -91,6 +93,7 @@ func (t *Trial) settings() string {
 // gets another key; an edited description does not.
 func (t *Trial) Key() string { return t.key(t.subject().hash) }
 
+// key returns the key of the trial.
 func (t *Trial) key(subject string) string {
 	return hash(keyVersion, subject, t.Task().Spec, t.Prompt, t.settings(), strconv.Itoa(t.Index), "")
 }
@@ -112,8 +115,8 @@ func (t *Trial) Item() Item {
 	return it
 }
 
-// try asks the reviewer once and judges the answer. A reviewer that is asked by
-// requests is told once what was wrong with a malformed or empty reply.
+// try asks the reviewer once and judges the answer. After a malformed or empty reply, the next
+// request says once what was wrong.
 func (t *Trial) try(ctx context.Context) Try {
 	task := t.Task()
 	task.Unusable = t.unusable
@@ -142,6 +145,7 @@ func (t *Trial) try(ctx context.Context) Try {
 	return Try{Evaluation: e, Attempts: review.Attempts, Reask: again, Fatal: err}
 }
 
+// evaluation returns the trial's row without an answer.
 func (t *Trial) evaluation() store.Evaluation {
 	s, settings := t.subject(), t.settings()
 	return store.Evaluation{TestFile: s.file, Model: t.Reviewer.Name(), Expected: s.label, Index: t.Index,
@@ -162,6 +166,7 @@ func (t *Trial) reason(r *audit.Review) store.Reason {
 	return store.ReasonWrong
 }
 
+// capped returns the beginning of a reply that is too long to be stored.
 func capped(s string) string {
 	if len(s) <= replyCap {
 		return s

@@ -40,8 +40,7 @@ func (p *Plan) Identity() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Record records in the store that the run begins, and what it reuses. It gives
-// the run as it was recorded.
+// Record stores that the run begins and what it reuses. It returns the stored run.
 func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 	r := p.config.Run
 	r.Started = time.Now().UTC().Truncate(time.Millisecond)

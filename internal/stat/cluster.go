@@ -48,8 +48,10 @@ func Proportion(obs []Observation, level float64) (Interval, error) {
 	return ratio(cs, groups(obs), level), nil
 }
 
+// byCluster returns the cluster of an observation.
 func byCluster(o *Observation) string { return o.Cluster }
 
+// groups returns the groups of observations, nil if they form none.
 func groups(obs []Observation) []cluster {
 	if len(obs) == 0 || obs[0].Group == "" {
 		return nil
@@ -165,6 +167,7 @@ func effect(cs []cluster, p, n float64) float64 {
 	return max(1, g/(g-1)*ss/(n*p*(1-p)))
 }
 
+// ratio returns the interval of a sum of values divided by a sum of counts over clusters.
 func ratio(cs, groups []cluster, level float64) Interval {
 	var sum, n, squares float64
 	for _, c := range cs {
@@ -187,6 +190,7 @@ func ratio(cs, groups []cluster, level float64) Interval {
 	return iv
 }
 
+// few returns a warning if there are few clusters.
 func few(clusters int) []string {
 	if clusters >= fewClusters {
 		return nil

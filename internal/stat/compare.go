@@ -102,6 +102,7 @@ type differenceSet struct {
 	warnings []string
 }
 
+// differences returns the differences of families.
 func differences(pairs []Item) (*differenceSet, error) {
 	kept, left, err := answeredByBoth(pairs)
 	if err != nil {
@@ -146,6 +147,7 @@ func differences(pairs []Item) (*differenceSet, error) {
 	return d, nil
 }
 
+// weights returns the weight of a case by its label, in percentage points.
 func weights(labels [2]int) (out [2]float64) {
 	for i, n := range labels {
 		switch {
@@ -266,10 +268,12 @@ func (d *differenceSet) variance() (all, noise float64) {
 	return all, min(noise, all)
 }
 
+// quantile returns Student's quantile for a confidence.
 func (d *differenceSet) quantile(level float64) float64 {
 	return studentQuantile(1-(1-level)/2, float64(len(d.families)-1))
 }
 
+// interval returns the linearised interval of the difference.
 func (d *differenceSet) interval(level float64) Interval {
 	iv := Interval{Center: d.center, Lo: -100, Hi: 100, Level: level}
 	g := float64(len(d.families))
@@ -342,6 +346,7 @@ func (d *differenceSet) differing() (n int) {
 	return n
 }
 
+// lcm returns the least common multiple, or a if it would be too large.
 func lcm(a, b int) int {
 	if l := a / gcd(a, b) * b; l <= 1<<20 {
 		return l

@@ -6,7 +6,7 @@ import (
 	gonum "gonum.org/v1/gonum/stat"
 )
 
-// A Pair holds the values of one stratum on two sides, a value for each trial.
+// A Pair holds the values of one stratum on two sides, one for each trial.
 type Pair struct{ Now, Before []float64 }
 
 // MeanDifference returns the mean over strata of the difference of both sides' means, with

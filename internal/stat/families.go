@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Family holds what the cases of one family earned together in each trial, as whole
-// points on a scale that all families share.
+// A Family holds the sums of the cases of one family in each trial, as whole points on a scale
+// that all families share.
 type Family struct {
 	Baseline, Now []int
 }
@@ -133,6 +133,7 @@ func deal(sorted []int, k int) []float64 {
 	return out
 }
 
+// convolve returns the distribution of the sum of two numbers, up to limit.
 func convolve(a, b []float64, limit int) []float64 {
 	out := make([]float64, min(len(a)+len(b)-1, limit+1))
 	for j, y := range b {
@@ -146,6 +147,7 @@ func convolve(a, b []float64, limit int) []float64 {
 	return out
 }
 
+// gcd returns the greatest common divisor.
 func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b

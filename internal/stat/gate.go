@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// A Project holds the trials of one project on both sides: credits of an audit, out of
-// Entries, for [GateRecall]; false findings for [GateFalseFindings]; dollars or seconds
-// for [GateCost].
+// A Project holds the trials of one project on both sides: credits of an audit, out of Entries,
+// for [GateRecall]; false findings for [GateFalseFindings]; dollars or seconds for [GateCost].
 type Project struct {
 	Name          string
 	Entries       int
@@ -116,12 +115,14 @@ func atStage(projects []Project) ([]Project, stage) {
 	return out, at
 }
 
+// first returns the first n values, or all if there are fewer.
 func first(x []float64, n int) []float64 { return x[:min(n, len(x))] }
 
 // GateRecall judges recall by the exchange of runs within projects (see [ExchangeRuns]
 // and the package documentation). Projects without a trial on a side must be left out.
 func GateRecall(projects []Project) (Gate, error) { return gateRecall(projects, maxExchanges) }
 
+// gateRecall is GateRecall with at most so many exchanges.
 func gateRecall(projects []Project, most int) (Gate, error) {
 	tested, at := atStage(projects)
 	samples := make([]Sample, len(tested))
@@ -159,7 +160,7 @@ func gateRecall(projects []Project, most int) (Gate, error) {
 	return g, nil
 }
 
-// alone looks for one of several projects that fell below all trials of its baseline.
+// alone looks for a project, among several, that is below all trials of its baseline.
 func (g *Gate) alone(projects []Project) {
 	if len(projects) < 2 || g.Decision == Drop {
 		return
@@ -181,7 +182,7 @@ func (g *Gate) alone(projects []Project) {
 	}
 }
 
-// collapse looks for projects, of fewer than four, whose new trials found nearly nothing.
+// collapse looks for projects, among fewer than four, whose new trials found almost nothing.
 func (g *Gate) collapse(projects []Project) {
 	if len(projects) >= 4 || g.Decision == Drop {
 		return
@@ -262,6 +263,7 @@ func GateCost(projects []Project) (Gate, error) {
 	return g, err
 }
 
+// rise tests for a rise of a figure after the transformation of.
 func rise(projects []Project, of func(float64) float64) (Gate, error) {
 	tested, at := atStage(projects)
 	var samples []Sample

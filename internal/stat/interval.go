@@ -12,7 +12,7 @@ import (
 // undefined, which is not the same as 0.
 var ErrEmpty = errors.New("no observations: the figure is undefined")
 
-// An Interval is a figure with the range that holds it at a given confidence.
+// An Interval is a figure with the range that contains it at a given confidence.
 type Interval struct {
 	Center   float64  // the estimate itself; not always the middle of Lo and Hi
 	Lo, Hi   float64  // in the unit of Center
@@ -70,6 +70,7 @@ func ClopperPearson(successes, n, level float64) (Interval, error) {
 	return iv, nil
 }
 
+// checkShare checks the arguments of an interval.
 func checkShare(successes, n, level float64) error {
 	if err := checkLevel(level); err != nil {
 		return err
@@ -85,6 +86,7 @@ func checkShare(successes, n, level float64) error {
 	return nil
 }
 
+// checkLevel checks that a confidence is between 0 and 1.
 func checkLevel(level float64) error {
 	if !(level > 0 && level < 1) {
 		return fmt.Errorf("confidence %g: must lie between 0 and 1 (0.95 for 95 %%)", level)

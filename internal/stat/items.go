@@ -20,12 +20,16 @@ type Item struct {
 // Trials is a number of trials on either side.
 type Trials struct{ Baseline, Now int }
 
+// byFamily returns the family of an item.
 func byFamily(it Item) string { return it.Family }
 
+// byGroup returns the group of an item.
 func byGroup(it Item) string { return it.Group }
 
+// ofBaseline returns the baseline's values of an item.
 func ofBaseline(it Item) []float64 { return it.Baseline }
 
+// ofNow returns the new values of an item.
 func ofNow(it Item) []float64 { return it.Now }
 
 // checked returns items sorted by what they belong to and ID, or an error for one that is invalid.
@@ -51,6 +55,7 @@ func checked(items []Item, by func(Item) string, values string, valid func(float
 	return items, nil
 }
 
+// sameTrials checks that all items have the same numbers of trials.
 func sameTrials(items []Item) error {
 	first := items[0]
 	for _, it := range items {
@@ -83,6 +88,7 @@ func addScores(runs, values []float64, center, weight float64) {
 	}
 }
 
+// index returns 1 for bad and 0 for good.
 func index(bad bool) int {
 	if bad {
 		return 1
@@ -90,6 +96,7 @@ func index(bad bool) int {
 	return 0
 }
 
+// answered returns the number of values that are not NaN.
 func answered(values []float64) int {
 	n := 0
 	for _, v := range values {
@@ -100,6 +107,7 @@ func answered(values []float64) int {
 	return n
 }
 
+// mean returns the mean of the values that are not NaN.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {

@@ -16,10 +16,12 @@ func (p Project) sample() Sample {
 	return s
 }
 
+// drop returns the drop of the mean, as a share of the entries.
 func (p Project) drop() float64 {
 	return (average(p.Baseline) - average(p.Now)) / float64(p.Entries)
 }
 
+// average returns the mean of the values.
 func average(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -112,6 +114,7 @@ func d80(projects []Project, phi float64, b, m int) float64 {
 	return factor * phi * seOf(projects, b, m)
 }
 
+// binomial returns the number of ways to choose k of n.
 func binomial(n, k int) float64 {
 	c := 1.0
 	for i := range k {

@@ -143,6 +143,7 @@ func (s Sample) swaps(weight float64) []swap {
 	return out
 }
 
+// enumerate calls add with the sum of each combination of exchanges.
 func enumerate(swaps [][]swap, sum swap, add func(swap)) {
 	if len(swaps) == 0 {
 		add(sum)
@@ -153,6 +154,8 @@ func enumerate(swaps [][]swap, sum swap, add func(swap)) {
 	}
 }
 
+// draw calls add with the sums of n random combinations of exchanges, the first of which is no
+// exchange. Its seed is fixed.
 func draw(swaps [][]swap, n int, add func(swap)) {
 	rng := rand.New(rand.NewPCG(37, 1))
 	for i := range n {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
+// normalQuantile returns the quantile of the standard normal distribution.
 func normalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
 // studentQuantile returns what Student's t exceeds with probability 1-p. Source: M.

@@ -34,6 +34,7 @@ const auditColumns = "run_id, trial_key, timestamp, project, auditor, trial_inde
 // insertAudit drops a second row for a trial of a run, as Put does.
 var insertAudit = "INSERT INTO audits (" + auditColumns + ", attempts) VALUES (" + places(1, 20) + ") ON CONFLICT (run_id, trial_key) DO NOTHING"
 
+// auditValues returns the values of an audit's row, in the order of its columns.
 func auditValues(a *Audit) []any {
 	kept := a.Kept
 	if kept == nil {
@@ -43,6 +44,7 @@ func auditValues(a *Audit) []any {
 		a.Tries, a.EarlyEnds, a.Usage.TokensIn, a.Usage.TokensOut, a.Usage.Turns, a.Usage.USD, number(a.Usage.Priced), a.Wall.Milliseconds(), kept}
 }
 
+// PutAudit stores an audit with its attempts. See [Store].
 func (s *sqlStore) PutAudit(ctx context.Context, a Audit) error {
 	if a.Run == "" || a.Trial == "" {
 		return fmt.Errorf("store: the audit of %s names no run or no trial", a.Project)
@@ -54,6 +56,7 @@ func (s *sqlStore) PutAudit(ctx context.Context, a Audit) error {
 	return err
 }
 
+// PriorAudits returns the audits of these trials in these runs, by trial. See [Store].
 func (s *sqlStore) PriorAudits(ctx context.Context, runs, trials []string) (map[string]Audit, error) {
 	found := make(map[string]Audit)
 	if !s.audited { // a file that is older than the table
@@ -78,6 +81,7 @@ func (s *sqlStore) PriorAudits(ctx context.Context, runs, trials []string) (map[
 	return found, nil
 }
 
+// scanAudit reads a row of audits.
 func scanAudit(rows *sql.Rows) (a Audit, err error) {
 	var stamp string
 	var priced int

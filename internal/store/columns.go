@@ -15,8 +15,7 @@ import (
 // timeLayout is of fixed width and UTC: its order as text is that of time.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// evaluationColumns are the columns of evaluations but id, in the order in which
-// values gives them and scan reads them.
+// evaluationColumns are the columns of evaluations except id, in the order of values and scan.
 var evaluationColumns = []string{
 	"timestamp", "test_file", "model_name", "expected_result", "actual_result", "explanation",
 	"run_id", "trial_key", "trial_index", "app", "query", "family", "prompt", "twin", "outcome", "status",
@@ -25,6 +24,7 @@ var evaluationColumns = []string{
 	"case_hash", "spec_hash", "prompt_hash", "settings_hash", "settings",
 }
 
+// formatTime returns a time as it is stored, "" for the zero time.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -47,6 +47,7 @@ func readTime(s string) time.Time {
 	return time.Time{}
 }
 
+// number returns 1 for true and 0 for false.
 func number(b bool) int {
 	if b {
 		return 1
@@ -54,6 +55,7 @@ func number(b bool) int {
 	return 0
 }
 
+// joined returns the values separated by commas.
 func joined[T any](vs []T) string {
 	var b strings.Builder
 	for i, v := range vs {
@@ -71,6 +73,7 @@ func clean(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
 }
 
+// values appends the values of an evaluation's row, in the order of evaluationColumns.
 func values(args []any, e *Evaluation) []any {
 	return append(args,
 		formatTime(e.Time), clean(e.TestFile), clean(e.Model), string(e.Expected), clean(e.Actual), clean(e.Explanation),
@@ -113,7 +116,8 @@ func scan(rows *sql.Rows) (Evaluation, error) {
 	return e, nil
 }
 
-// readID reads what tells answers apart: a row without it cannot be used.
+// readID parses the id of a row. Answers are identified by it, so a row without one is an
+// error.
 func readID(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
@@ -144,8 +148,10 @@ func readFloat(s string) float64 {
 	return v
 }
 
+// fold returns a text in lower case without surrounding space.
 func fold(s string) string { return clean(strings.ToLower(strings.TrimSpace(s))) }
 
+// readInts parses whole numbers and skips other words.
 func readInts(s string) []int {
 	var out []int
 	for _, f := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -156,6 +162,7 @@ func readInts(s string) []int {
 	return out
 }
 
+// readCWEs parses CWEs and skips other words.
 func readCWEs(s string) []audit.CWE {
 	var out []audit.CWE
 	for f := range strings.SplitSeq(s, ",") {

@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// InsertTx writes evaluations with their attempts within a transaction of
-// somebody else's, on a PostgreSQL that Open has opened before: for rows that
-// must be there if, and only if, something else happens too. It gives the number of
-// rows that are new; a trial whose run holds a row for it already is left as it is.
+// InsertTx writes evaluations with their attempts within the caller's transaction, on a
+// PostgreSQL database that Open has opened before. Use it for rows that must be stored together
+// with other changes. It returns the number of new rows; a trial that already has a row in its
+// run is left unchanged.
 func InsertTx(ctx context.Context, tx pgx.Tx, evs ...Evaluation) (inserted int, err error) {
 	if err := named(evs); err != nil {
 		return 0, err

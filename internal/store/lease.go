@@ -22,10 +22,9 @@ var ErrHeld = errors.New("one run at a time writes to it")
 // ErrGone says that the file of a database was removed, or another put in its place.
 var ErrGone = errors.New("the file is not there any more")
 
-// A lease is how one process at a time writes to an SQLite file: two that ran the
-// same trials would pay for them twice. It is a lock of SQLite's own on an empty file
-// beside it, which ends with its holder, however that ends; what locks the one locks the
-// other, too. Who holds it stands in the table lease, for the others to read.
+// A lease allows one process at a time to write to an SQLite file, so that no two processes pay
+// for the same trials. It is an SQLite lock on an empty file next to the database and ends with
+// its process. The table lease names the holder for other processes.
 type lease struct {
 	db   *sql.DB
 	file string
@@ -34,6 +33,7 @@ type lease struct {
 	held *sql.Conn // in a transaction until the lease is given back
 }
 
+// takeLease takes the lease of a file. It is an error if another process holds it.
 func takeLease(ctx context.Context, db *sql.DB, file string) (_ *lease, err error) {
 	l := &lease{db: db, file: file}
 	if l.info, err = os.Stat(file); err != nil {
@@ -77,6 +77,7 @@ func (l *lease) hold(ctx context.Context, file string) (err error) {
 	return err
 }
 
+// letGo releases the lock.
 func (l *lease) letGo() (err error) {
 	if l.held != nil {
 		err = l.held.Close()
@@ -87,13 +88,13 @@ func (l *lease) letGo() (err error) {
 	return err
 }
 
-// busy reports whether an error says that another connection holds a lock.
+// busy reports whether an error means that another connection holds a lock.
 func busy(err error) bool {
 	var refused *sqlite.Error
 	return errors.As(err, &refused) && refused.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// other says who holds the lease.
+// other returns an error that names the holder of the lease.
 func (l *lease) other(ctx context.Context) error {
 	var pid int
 	var host, taken string
@@ -108,8 +109,8 @@ func (l *lease) other(ctx context.Context) error {
 	return errors.Join(fmt.Errorf("%w, and %s: wait for its end, stop it, or name another database by ASSAY_DB", ErrHeld, who), err)
 }
 
-// there is an error when the file was removed or replaced since: SQLite goes on writing
-// to what nobody can open again.
+// there returns an error if the file was removed or replaced, because SQLite would keep writing
+// to a file that cannot be opened anymore.
 func (l *lease) there() error {
 	if l == nil {
 		return nil
@@ -121,6 +122,7 @@ func (l *lease) there() error {
 	return nil
 }
 
+// release gives up the lease.
 func (l *lease) release() error {
 	if l == nil {
 		return nil

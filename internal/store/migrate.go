@@ -41,6 +41,7 @@ type schema struct {
 	table string // of versions
 }
 
+// own returns the schema of Assay's tables.
 func (d dialect) own() schema {
 	return schema{d, migrations, "migrations/" + d.name, "goose_db_version"}
 }
@@ -87,9 +88,8 @@ func (s schema) migrate(ctx context.Context, db *sql.DB) error {
 	return tx.Commit()
 }
 
-// version gives the number of the last migration; -1 where none was ever made. Tables
-// that a later Assay made are refused: what it reads in them, and writes there, is not
-// known here.
+// version returns the number of the last migration, -1 if there is none. Tables of a later
+// version of Assay are an error.
 func (s schema) version(ctx context.Context, c connection) (int, error) {
 	var at int
 	if err := c.QueryRowContext(ctx, s.known, s.table).Scan(&at); err != nil || at == 0 {

@@ -16,6 +16,7 @@ import (
 
 const migrationLock = 7_417_302_218 // any number, but the same for all who migrate at once
 
+// openPostgres opens a PostgreSQL database.
 func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error) {
 	conf, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -29,6 +30,7 @@ func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error)
 	return onPostgres(ctx, db, dsn, readOnly)
 }
 
+// onPostgres returns a store on an open PostgreSQL database.
 func onPostgres(ctx context.Context, db *sql.DB, dsn string, readOnly bool) (Store, error) {
 	_, authority, _ := strings.Cut(dsn, "//")
 	if authority, _, _ = strings.Cut(authority, "/"); strings.Count(authority, "@") > 1 { // a part of it would be taken for the host, and shown
@@ -57,6 +59,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files embed.FS, dir, table
 
 var password = regexp.MustCompile(`(//[^:/@\s]*:)\S*(@)|(password=)[^&\s]*`)
 
+// withoutPassword returns a URL with the password masked.
 func withoutPassword(dsn string) string { return password.ReplaceAllString(dsn, "${1}${3}xxxxx${2}") }
 
 // scrub keeps a driver's message from quoting the password back.

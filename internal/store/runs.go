@@ -13,6 +13,7 @@ import (
 
 const runColumns = "id, suite, started, ended, command, score_version, state, planned, reused, correct, wrong, refused, malformed, errored, skipped, tokens_in, tokens_out, usd, priced, plan, parts, continues"
 
+// runValues returns the values of a run's row, in the order of runColumns.
 func runValues(r Run) []any {
 	n := func(o audit.Outcome) int { return r.Outcomes[o] }
 	return []any{r.ID, cmp.Or(r.Suite, "Bench"), formatTime(r.Started), formatTime(r.Ended), clean(r.Command), r.ScoreVersion, clean(r.State),
@@ -21,6 +22,7 @@ func runValues(r Run) []any {
 		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.USD, number(r.Usage.Priced), r.Plan, writeParts(r.Parts), r.Continues}
 }
 
+// writeParts returns the parts of a variant as JSON.
 func writeParts(parts map[string]string) string {
 	if len(parts) == 0 {
 		return ""
@@ -29,6 +31,7 @@ func writeParts(parts map[string]string) string {
 	return clean(string(b))
 }
 
+// Runs returns the runs, oldest first. See [Store].
 func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 	if !s.wide {
 		return nil, nil
@@ -50,6 +53,7 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 	return out, nil
 }
 
+// Latest returns the newest run of each variant. See [Store].
 func (s *sqlStore) Latest(ctx context.Context) ([]RunVariant, error) {
 	if !s.wide || !s.ran {
 		return nil, nil
@@ -113,6 +117,7 @@ func Chain(runs []Run) []Run {
 	return chain
 }
 
+// scanRun reads a row of runs.
 func scanRun(rows *sql.Rows) (r Run, err error) {
 	var started, ended, parts string
 	var priced int

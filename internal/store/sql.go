@@ -32,6 +32,8 @@ type sqlStore struct {
 	closing   sync.Once
 }
 
+// newStore returns a store on an open database, whose tables it migrates unless it is
+// read-only.
 func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly bool) (_ *sqlStore, err error) {
 	s := &sqlStore{db: db, where: where, readOnly: readOnly}
 	if !readOnly {
@@ -93,7 +95,7 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 	return nil
 }
 
-// exec changes rows, and gives how many. The error says what was being done.
+// exec changes rows and returns their number. doing describes the change in errors.
 func (s *sqlStore) exec(ctx context.Context, doing, text string, args ...any) (int64, error) {
 	if s.readOnly {
 		return 0, ErrReadOnly
@@ -108,6 +110,7 @@ func (s *sqlStore) exec(ctx context.Context, doing, text string, args ...any) (i
 	return res.RowsAffected()
 }
 
+// Begin stores a new run. See [Store].
 func (s *sqlStore) Begin(ctx context.Context, r Run) error {
 	if r.ID == "" {
 		return errors.New("store: a run needs an ID")
@@ -116,6 +119,7 @@ func (s *sqlStore) Begin(ctx context.Context, r Run) error {
 	return err
 }
 
+// Finish stores the end of a run. See [Store].
 func (s *sqlStore) Finish(ctx context.Context, r Run) error {
 	n, err := s.exec(ctx, "recording the run's end", "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 22)+") WHERE id = $1", runValues(r)...)
 	if err == nil && n != 1 {
@@ -124,6 +128,7 @@ func (s *sqlStore) Finish(ctx context.Context, r Run) error {
 	return err
 }
 
+// Put stores evaluations. See [Store].
 func (s *sqlStore) Put(ctx context.Context, evs ...Evaluation) error {
 	if s.readOnly {
 		return ErrReadOnly
@@ -134,6 +139,7 @@ func (s *sqlStore) Put(ctx context.Context, evs ...Evaluation) error {
 	return s.wrap("writing evaluations", s.writer.put(ctx, evs))
 }
 
+// Reuse notes that a run uses the answers of earlier ones. See [Store].
 func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) error {
 	if s.readOnly {
 		return ErrReadOnly
@@ -155,6 +161,7 @@ func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) erro
 // among all of them.
 const perLookup = 100
 
+// Prior returns the final answers to these trials in these runs. See [Store].
 func (s *sqlStore) Prior(ctx context.Context, runs, trials []string) (map[string]Evaluation, error) {
 	found := make(map[string]Evaluation)
 	if !s.wide {
@@ -179,6 +186,7 @@ func (s *sqlStore) Prior(ctx context.Context, runs, trials []string) (map[string
 	return found, nil
 }
 
+// Spent returns what these runs cost in USD. See [Store].
 func (s *sqlStore) Spent(ctx context.Context, runs []string) (float64, error) {
 	tables := []string{"evaluations", "audits"}
 	if !s.audited {
@@ -227,6 +235,7 @@ func (s *sqlStore) unsure(ctx context.Context, table, run string) (sum float64, 
 	return sum, nil
 }
 
+// Errored returns what errored trials of these runs consumed. See [Store].
 func (s *sqlStore) Errored(ctx context.Context, runs []string) (map[string]Consumed, error) {
 	type row struct {
 		trial string
@@ -259,6 +268,7 @@ func (s *sqlStore) Errored(ctx context.Context, runs []string) (map[string]Consu
 	return found, nil
 }
 
+// Evaluations returns the evaluations that q selects, in the order of their ids. See [Store].
 func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluation, error] {
 	where, args, ok := s.chosen(q)
 	if !ok {
@@ -267,7 +277,7 @@ func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluatio
 	return stream(ctx, s, scan, "SELECT "+s.columns+" FROM evaluations e"+where+" ORDER BY e.id", args...)
 }
 
-// stream gives what a query selects, each row read by read. The first error ends it.
+// stream returns the rows of a query, each parsed by read. The first error ends it.
 func stream[T any](ctx context.Context, s *sqlStore, read func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -289,6 +299,7 @@ func stream[T any](ctx context.Context, s *sqlStore, read func(*sql.Rows) (T, er
 	}
 }
 
+// Close closes the store and gives up the lease.
 func (s *sqlStore) Close() error {
 	var err error
 	s.closing.Do(func() {
@@ -297,6 +308,7 @@ func (s *sqlStore) Close() error {
 	return err
 }
 
+// wrap adds the store and the action to an error.
 func (s *sqlStore) wrap(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -304,6 +316,7 @@ func (s *sqlStore) wrap(doing string, err error) error {
 	return fmt.Errorf("store: %s: %s: %w", s.where, doing, err)
 }
 
+// anys returns the values as a slice of any.
 func anys[T any](vs []T) []any {
 	out := make([]any, len(vs))
 	for i, v := range vs {
@@ -312,7 +325,7 @@ func anys[T any](vs []T) []any {
 	return out
 }
 
-// places gives "$from, ..., $to".
+// places returns "$from, ..., $to".
 func places(from, to int) string {
 	var b strings.Builder
 	for i := from; i <= to; i++ {
@@ -324,7 +337,7 @@ func places(from, to int) string {
 	return b.String()
 }
 
-// tuples gives n parenthesised groups of width placeholders.
+// tuples returns n parenthesised groups of width placeholders.
 func tuples(n, width int) string {
 	var b strings.Builder
 	for i := range n {

@@ -16,6 +16,7 @@ import (
 // milliseconds. Without it, six writers lost two thirds of their rows.
 const busyTimeout = 10_000
 
+// openSQLite opens a file and, unless it is read-only, takes its lease.
 func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) {
 	if file == "" {
 		return nil, errors.New("store: no file named: expected a path like results.db, or a postgres:// URL")
@@ -62,9 +63,8 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 	return s, nil
 }
 
-// keepWAL gives the file a write-ahead log, which it keeps. Of two that do so at
-// once SQLite refuses one without waiting, since each holds the lock to read that
-// the other waits for: it is asked again.
+// keepWAL switches the file to a write-ahead log permanently. If two processes do this at the
+// same time, SQLite refuses one of them without waiting, so it retries.
 func keepWAL(ctx context.Context, db *sql.DB) error {
 	for end := time.Now().Add(busyTimeout * time.Millisecond); ; {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
@@ -79,8 +79,8 @@ func keepWAL(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// recognise looks at a file before anything is done to it, and says why it is none
-// of ours: a stranger's stays as it is to the byte.
+// recognise checks that a file is a results.db before it is changed, and returns an error for
+// any other file.
 func recognise(ctx context.Context, file string) error {
 	info, err := os.Stat(file)
 	switch {
@@ -112,10 +112,9 @@ func recognise(ctx context.Context, file string) error {
 	return err
 }
 
-// private makes sure that the file exists and that nobody but its owner reads
-// it: what models wrote about code may be confidential. SQLite gives the -wal
-// and -shm files the mode of the database. A file that is there is not opened: to close
-// it would give up the locks that this process holds on it.
+// private creates the file if necessary, readable by its owner alone, because the models' texts
+// about code may be confidential. SQLite gives the -wal and -shm files the same mode. An
+// existing file is not opened, because closing it would release the locks of this process.
 func private(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err

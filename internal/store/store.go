@@ -24,7 +24,7 @@ import (
 	"assay/audit"
 )
 
-// ErrReadOnly says that a store that was opened for reading was asked to write.
+// ErrReadOnly is the error of methods that write to a store opened for reading.
 var ErrReadOnly = errors.New("store: opened for reading only")
 
 // An Evaluation is what became of one trial.
@@ -111,6 +111,8 @@ func (r *Run) PlannedOf(model, prompt string) (trials, cases int) {
 // IsPlanned reports whether SetPlanned noted the part of this name.
 func IsPlanned(part string) bool { return strings.HasPrefix(part, plannedPrefix) }
 
+// plannedPart returns the name of the part of a run that holds the number of planned trials of
+// a variant.
 func plannedPart(model, prompt string) string { return plannedPrefix + model + "@" + prompt }
 
 const (
@@ -133,14 +135,14 @@ type Consumed struct {
 	Wall  time.Duration
 }
 
-// A RunVariant is a reviewer with a prompt, and the newest run that holds trials of it.
+// A RunVariant is a reviewer with a prompt, and the newest run with trials of it.
 type RunVariant struct {
 	Run           string // "" for rows of no run
 	Model, Prompt string
 }
 
-// ReplyMost is how much of a reply ByID gives, in characters: several thousand are
-// read at once to be looked at.
+// ReplyMost is the number of characters of a reply that ByID returns, since thousands may be
+// read at once.
 const ReplyMost = 4000
 
 // A Store keeps runs and evaluations. All methods may be called at once from
@@ -198,12 +200,14 @@ func Open(ctx context.Context, where string) (Store, error) {
 	return open(ctx, where, false)
 }
 
-// OpenReadOnly opens the store at where as it is: nothing is created, migrated
-// or written. Writing methods give ErrReadOnly.
+// OpenReadOnly opens the store at where without creating, migrating or writing anything.
+// Methods that write return ErrReadOnly.
 func OpenReadOnly(ctx context.Context, where string) (Store, error) {
 	return open(ctx, where, true)
 }
 
+// open opens the store at where: the URL of a PostgreSQL database, or the path of an SQLite
+// file.
 func open(ctx context.Context, where string, readOnly bool) (Store, error) {
 	scheme, _, isURL := strings.Cut(where, "://")
 	switch {

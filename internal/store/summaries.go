@@ -22,7 +22,8 @@ var keyColumns = []string{"test_file", "model_name", "expected_result", "actual_
 
 var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms", "confidence"}
 
-// between separates key columns. A text that holds it is read column by column.
+// between separates the columns of a joined key. Rows with it in a text are read column by
+// column.
 const between = "\x1f"
 
 // Summaries streams the rows that q chooses, oldest first, with what figures are made
@@ -48,8 +49,8 @@ func (s *sqlStore) Summaries(ctx context.Context, q Query) iter.Seq2[Evaluation,
 	}
 }
 
-// summarySelect gives id, the joined key and the sums; separator is the number of
-// the argument that holds between.
+// summarySelect returns the columns id, joined key and sums; separator is the number of the
+// argument with the separator.
 func (s *sqlStore) summarySelect(separator int) string {
 	texts := make([]string, len(keyColumns))
 	for i, c := range keyColumns {
@@ -62,12 +63,12 @@ func (s *sqlStore) summarySelect(separator int) string {
 	return "SELECT " + strings.Join(list, ", ")
 }
 
-// expression gives what stands for a column: itself, a cast, or NULL where the
-// table lacks it.
+// expression returns the SQL of a column: its name, a cast, or NULL if the table lacks it.
 func (s *sqlStore) expression(column string) string {
 	return strings.Split(s.columns, ", ")[1+slices.Index(evaluationColumns, column)]
 }
 
+// one returns the summary of one evaluation.
 func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 	for e, err := range s.ByID(ctx, []int64{id}) {
 		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, Index: e.Index, App: e.App, Query: e.Query,
@@ -109,7 +110,7 @@ func (s *sqlStore) ofChain(continued bool) string {
 	return "(e.run_id IN " + chain + " OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id IN " + chain + "))"
 }
 
-// chosen gives the WHERE clause of a query; not ok where nothing can match.
+// chosen returns the WHERE clause of a query. It is not ok if nothing can match.
 func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 	var terms []string
 	if q.Run != "" {
@@ -136,7 +137,7 @@ func (s *sqlStore) chosen(q Query) (where string, args []any, ok bool) {
 	return where, args, true
 }
 
-// errAmbiguous says that a key does not tell where its columns end.
+// errAmbiguous means that a joined key cannot be split into its columns.
 var errAmbiguous = errors.New("a text holds the separator")
 
 // A summaryScan reads rows of summarySelect. Each key is split once and each string
@@ -152,6 +153,7 @@ type summaryScan struct {
 // keysMost bounds what is remembered where hardly two rows agree.
 const keysMost = 50_000
 
+// newSummaryScan returns an empty summaryScan.
 func newSummaryScan() *summaryScan {
 	b := &summaryScan{raw: make([]sql.RawBytes, 2+len(sumColumnNames)), keys: map[string]*Evaluation{}, strings: map[string]string{}, lists: map[string][]int{}}
 	for i := range b.raw {
@@ -160,6 +162,7 @@ func newSummaryScan() *summaryScan {
 	return b
 }
 
+// text returns a text, shared with equal ones.
 func (b *summaryScan) text(part []byte) string {
 	if v, ok := b.strings[string(part)]; ok {
 		return v
@@ -169,6 +172,7 @@ func (b *summaryScan) text(part []byte) string {
 	return v
 }
 
+// list returns a list of numbers, shared with equal ones.
 func (b *summaryScan) list(part []byte) []int {
 	if v, ok := b.lists[string(part)]; ok {
 		return v
@@ -178,6 +182,7 @@ func (b *summaryScan) list(part []byte) []int {
 	return v
 }
 
+// of returns the evaluation of a joined key, shared with equal ones.
 func (b *summaryScan) of(key []byte) (*Evaluation, error) {
 	if e, ok := b.keys[string(key)]; ok {
 		return e, nil
@@ -200,7 +205,7 @@ func (b *summaryScan) of(key []byte) (*Evaluation, error) {
 	return e, nil
 }
 
-// scan reads one row. With errAmbiguous it gives the ID alone.
+// scan reads one row. With errAmbiguous it returns the ID alone.
 func (b *summaryScan) scan(rows *sql.Rows) (Evaluation, error) {
 	if err := rows.Scan(b.to...); err != nil {
 		return Evaluation{}, err

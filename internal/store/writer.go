@@ -13,8 +13,8 @@ import (
 	"assay/audit"
 )
 
-// How many rows one INSERT holds at most. A statement is a round trip to PostgreSQL
-// (65,535 parameters are allowed). SQLite's are kept, one for each number of rows.
+// Maximum numbers of rows of one INSERT. A statement is a round trip to PostgreSQL, which
+// allows 65,535 parameters; SQLite's statements are kept prepared, one for each number of rows.
 const (
 	rowsPerStatementPostgres = 50
 	rowsPerStatementSQLite   = 16
@@ -70,6 +70,7 @@ type connection interface {
 	QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row
 }
 
+// insert writes the evaluations in one statement.
 func (w *writer) insert(ctx context.Context, c connection, evs []Evaluation) error {
 	args, err := written(make([]any, 0, len(evs)*writtenColumns), evs)
 	if err != nil {
@@ -107,6 +108,7 @@ func (w *writer) close() (err error) {
 	return err
 }
 
+// insertion returns the statement that inserts so many rows.
 func insertion(rows int) string {
 	return fmt.Sprintf(insertEvaluations, "VALUES "+tuples(rows, writtenColumns))
 }
@@ -118,6 +120,7 @@ func preparedInsertion(rows int) string {
 	return fmt.Sprintf(insertEvaluations, "VALUES "+row+strings.Repeat(", "+row, rows-1))
 }
 
+// written appends the values of evaluations with their attempts.
 func written(args []any, evs []Evaluation) ([]any, error) {
 	for i := range evs {
 		attempts, err := writeAttempts(evs[i].Attempts)
@@ -129,6 +132,7 @@ func written(args []any, evs []Evaluation) ([]any, error) {
 	return args, nil
 }
 
+// writeAttempts returns attempts as JSON, "" if there are none.
 func writeAttempts(attempts []audit.Attempt) (string, error) {
 	if len(attempts) == 0 {
 		return "", nil
@@ -137,6 +141,7 @@ func writeAttempts(attempts []audit.Attempt) (string, error) {
 	return string(b), err
 }
 
+// Attempts returns the attempts of a trial. See [Store].
 func (s *sqlStore) Attempts(ctx context.Context, run, trial string) (attempts []audit.Attempt, err error) {
 	if !s.attempted {
 		return nil, fmt.Errorf("store: %s: an older Assay kept the attempts in another form: a run that writes to it brings it up to date", s.where)

@@ -17,8 +17,8 @@ import (
 	"assay/internal/seal"
 )
 
-// Special values of -beside: the section without its skill, and everything that the
-// variant consists of as it is at a revision of git.
+// Special values of -beside: the section without its skill, and the variant as it is at a
+// revision of git.
 const (
 	besideBare = "bare"
 	besideGit  = "git:"
@@ -101,13 +101,14 @@ func (v *variant) same(e *env, suffix string) (old *variant, err error) {
 	return old, err
 }
 
-// A renamed reviewer is another version of a reviewer, under a name of its own: results.db and
-// reports tell the two apart by name.
+// A renamed reviewer is a version of a reviewer with its own name, by which results.db and
+// reports distinguish them.
 type renamed struct {
 	audit.Reviewer
 	name string
 }
 
+// Name returns the reviewer's new name.
 func (r renamed) Name() string { return r.name }
 
 // Close closes the reviewer, if it can be closed.
@@ -131,6 +132,7 @@ type renamedDescribed struct {
 	run.Described
 }
 
+// rename returns a reviewer with another name.
 func rename(r audit.Reviewer, name string) audit.Reviewer {
 	if d, ok := r.(run.Described); ok {
 		return renamedDescribed{renamed{r, name}, d}

@@ -60,7 +60,7 @@ type measurement struct {
 	written     string                // name of the record that was written
 }
 
-// sides returns the measurement and what runs beside it.
+// sides returns the measurement and its -beside counterpart, if it has one.
 func (m *measurement) sides() iter.Seq[*measurement] {
 	return func(yield func(*measurement) bool) {
 		for ; m != nil && yield(m); m = m.beside {
@@ -80,7 +80,7 @@ func (m *measurement) inProcess() bool {
 	return m.replayed() || m.variant.entry.Kind == patternsKind && m.variant.reviewer == nil
 }
 
-// asksOthers reports whether a trial of the measurement or of what runs beside it is a job.
+// asksOthers reports whether a trial of the measurement or of its counterpart is a job.
 func (m *measurement) asksOthers() bool {
 	return !m.inProcess() || m.beside != nil && m.beside.asksOthers()
 }
@@ -443,6 +443,7 @@ func (e *env) reviewerVariants() (vs []*variant, err error) {
 	return vs, nil
 }
 
+// namedReviewers returns the reviewers that -model names, or the default ones.
 func (e *env) namedReviewers() (rs []audit.Reviewer, err error) {
 	registry, err := e.registry()
 	if err != nil {
@@ -514,7 +515,7 @@ func (e *env) reviewerVariant(r audit.Reviewer, p prompt) (*variant, error) {
 	return v, nil
 }
 
-// withBeside adds to each measurement the one of the variant that -beside names.
+// withBeside adds the variant that -beside names to each measurement.
 func (e *env) withBeside(all []*measurement) ([]*measurement, error) {
 	if e.cfg.Beside == "" {
 		return all, nil

@@ -4,5 +4,5 @@ package suite
 
 import "os"
 
-// columnsOf knows of no terminal's width here.
+// columnsOf returns the width of a terminal; 0 for other files.
 func columnsOf(*os.File) int { return 0 }

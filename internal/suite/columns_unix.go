@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// columnsOf gives the width of a terminal; 0 for what is none.
+// columnsOf returns the width of a terminal; 0 for other files.
 func columnsOf(f *os.File) int {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

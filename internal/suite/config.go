@@ -67,6 +67,7 @@ var options = []option{
 	{"strict", "fail on every miss and on every inconclusive result", true},
 }
 
+// define defines the flags, including removed ones.
 func define(flags *flag.FlagSet) {
 	defineRemoved(flags)
 	for _, o := range options {
@@ -81,8 +82,10 @@ func define(flags *flag.FlagSet) {
 // mostRepeats bounds what is planned in memory.
 const mostRepeats = 10_000
 
+// variable returns the environment twin of a flag.
 func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 
+// configure reads flags and environment. The error lists everything that is wrong.
 func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
 	var errs []error
 	if rest := flags.Args(); len(rest) > 0 {
@@ -188,8 +191,8 @@ func ParseBudget(s string) (float64, error) {
 	return b, nil
 }
 
-// LoadEnv reads the files .env of folders into the environment, and gives the names
-// that it set. What is set already stays.
+// LoadEnv reads the files .env of folders into the environment and returns the names that it
+// set. Variables that are set already are kept.
 func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 	set = map[string]bool{}
 	for _, dir := range dirs {
@@ -222,6 +225,7 @@ func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 	return set, nil
 }
 
+// cacheDir returns the folder for clones of projects.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("ASSAY_CACHE"); dir != "" {
 		return dir, nil

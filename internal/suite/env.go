@@ -61,6 +61,7 @@ func (e *env) reading() *env {
 	return &c
 }
 
+// read reads configuration and root.
 func (s *Suite) read() (*env, error) {
 	file, err := LoadEnv(s.opts.Out, s.opts.Dir, os.Getenv("ASSAY_ROOT"))
 	if err != nil {
@@ -273,7 +274,7 @@ func (e *env) assay(args string) string {
 	return program + args
 }
 
-// close closes what a reviewer holds open, unless it was provided.
+// close closes a reviewer's connections, unless the reviewer was provided.
 func (e *env) close(r audit.Reviewer) {
 	named := func(p audit.Reviewer) bool { return p.Name() == r.Name() }
 	if c, ok := r.(io.Closer); ok && !slices.ContainsFunc(e.reviewers, named) {

@@ -30,6 +30,7 @@ type shownFix struct {
 // show fills in the files of the target and the lines that its change adds, once.
 func (x *target) show(s *fixes.Sealed) { x.fix.once.Do(func() { x.fill(s) }) }
 
+// fill adds what is known of a change after its export.
 func (x *target) fill(s *fixes.Sealed) {
 	x.project.Tree, x.project.Others, x.fix.added = s.Tree, s.Others, s.Changed
 }
@@ -75,6 +76,7 @@ func (e *env) fixTargets(log func(string, ...any)) (all []target, broken map[str
 	return all, broken, nil
 }
 
+// fixTarget returns the target of a fix.
 func (e *env) fixTarget(x *fixes.Target, dims map[audit.CWE]audit.Dimension) target {
 	p := x.Project(dims)
 	shown := strings.Join(append([]string{seal.Hash(p), x.Base(), x.Head()}, x.Table.Scope...), "\n")
@@ -158,7 +160,7 @@ func (x *target) rounds() int {
 	return 0
 }
 
-// scoreUnread notes which of the entries that nobody read the trials report.
+// scoreUnread notes which unread entries the trials report.
 func scoreUnread(e *env, m *measurement) error {
 	dims, err := e.dimensions()
 	if err != nil || m.target.fix == nil {
@@ -189,8 +191,8 @@ func scoreUnread(e *env, m *measurement) error {
 	return nil
 }
 
-// fixNotes returns what the trials of an auditor say of fixes: how many pairs it tells apart,
-// and how many of its findings nobody has judged.
+// fixNotes returns the notes on fixes: how many pairs an auditor tells apart, and how many of
+// its findings are unjudged.
 func fixNotes(ms []*measurement) (notes []string) {
 	strata := map[string]map[bool]*measurement{}
 	var order []*measurement

@@ -257,7 +257,7 @@ func judgeBench(e *env, ms []*measurement) (j judged, err error) {
 	return j, err
 }
 
-// casesOf returns how many cases a variant can be asked about.
+// casesOf returns the number of cases for a variant.
 func casesOf(e *env, v *variant) (int, error) {
 	if v.recorded != nil {
 		return len(v.recorded), nil
@@ -296,9 +296,8 @@ func evaluations(ms []*measurement) (evs []*store.Evaluation) {
 	return evs
 }
 
-// benchSides returns the answers now and those that they are compared with: of the
-// variant beside, else of the baseline. Cases that have changed since are left out, and
-// noted.
+// benchSides returns the answers now and those for comparison: of the variant that runs beside,
+// else of the baseline. Cases that have changed since are left out, with a note.
 func (e *env) benchSides(ms []*measurement) (now, baseline []score.Answer, notes []string,
 	err error) {
 	now = answersOf(ms)

@@ -165,8 +165,8 @@ func (r *running) describe(m *measurement) (x run.Audit, err error) {
 	return x, nil
 }
 
-// settingsOf returns the parts of an auditor as one text: everything beside the source that
-// can change what it reports. Credentials and the places of folders are no part of it.
+// settingsOf returns the parts of an auditor as one text: everything except the source that can
+// change its report. It has no credentials and no places of folders.
 func settingsOf(parts map[string]string) string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
@@ -203,6 +203,7 @@ func (r *running) earlierCosts(auditor, project string) (costs []float64, err er
 	return costsOf(baseline), nil
 }
 
+// costsOf returns the known costs of a record's trials.
 func costsOf(r *record.Record) (costs []float64) {
 	for i := range r.Trials {
 		if u := &r.Trials[i].Usage; u.Priced && u.USD > 0 {
@@ -212,6 +213,7 @@ func costsOf(r *record.Record) (costs []float64) {
 	return costs
 }
 
+// mean returns the mean.
 func mean(xs []float64) float64 {
 	sum := 0.0
 	for _, x := range xs {
@@ -299,6 +301,7 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 	return ctx, plan, nil
 }
 
+// itemsOf returns the jobs for the engine.
 func itemsOf(st store.Store, jobs []*trial) run.Items {
 	if jobs[0].audit == nil {
 		return run.Items{Count: len(jobs), At: func(i int) run.Item { return jobs[i].review.Item() }}
@@ -423,6 +426,7 @@ func changedParts(was, is map[string]string) (names []string) {
 	return slices.DeleteFunc(names, store.IsPlanned) // it follows from the others
 }
 
+// day returns a time as text.
 func day(t time.Time) string { return t.UTC().Format(time.DateTime) + " UTC" }
 
 // addTo makes the trials additions to those of the newest run that has results of the

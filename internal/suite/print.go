@@ -48,6 +48,7 @@ func checkSmoke(t T, _ *env, m *measurement) {
 	t.Attr("verdict", string(j.Verdict))
 }
 
+// reportCheck reports one of Smoke's checks.
 func reportCheck(t T, m *measurement, name string) {
 	for _, g := range failing(&m.smoke.Judgement) {
 		if checkOf(m, &g) == name {
@@ -199,6 +200,7 @@ func addedBySkill(ms []*measurement) string {
 	return score.Added(now, beside)
 }
 
+// smokeRow returns the row of an auditor in Smoke.
 func smokeRow(m *measurement) line {
 	l := line{suite: "Smoke", who: m.variant.name, verdict: m.smoke.Verdict, cause: smokeCause(m.smoke),
 		figures: []string{fmt.Sprintf("%d of %d flaws", m.smoke.Found, len(m.target.project.Known)), fmt.Sprintf("%d of 5", m.passed)}}
@@ -489,6 +491,7 @@ func addBenchRow(r *running, l line, as []score.Answer) {
 	r.suite.summary.add(l)
 }
 
+// appsOf returns the applications of the measurements, in order.
 func appsOf(ms []*measurement) (apps []string) {
 	for _, m := range ms {
 		if app := m.target.subject.App; !slices.Contains(apps, app) {
@@ -509,10 +512,10 @@ func nextBench(r *running, v *variant, j *score.Judgement) string {
 	return ""
 }
 
-// chatModel finds the model that a chat reviewer asked for in its settings.
+// chatModel matches the requested model in a chat reviewer's settings.
 var chatModel = regexp.MustCompile(`(?m)^chat \d+ model (\S+) at `)
 
-// servedBy names the models that answered where they are not the one that was asked.
+// servedBy returns a note if other models answered than the requested one.
 func servedBy(ms []*measurement) string {
 	served, odd := map[string]int{}, false
 	for _, ev := range evaluations(ms) {

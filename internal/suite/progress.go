@@ -99,6 +99,7 @@ func (p *progress) clear() {
 	within(done)
 }
 
+// within waits for done, but no longer than patience.
 func within(done <-chan struct{}) {
 	select {
 	case <-done:
@@ -106,6 +107,7 @@ func within(done <-chan struct{}) {
 	}
 }
 
+// set changes the state.
 func (p *progress) set(change func()) {
 	if p != nil {
 		p.mu.Lock()
@@ -114,14 +116,17 @@ func (p *progress) set(change func()) {
 	}
 }
 
+// say shows what the run is doing.
 func (p *progress) say(format string, args ...any) {
 	p.set(func() { p.doing, p.since = audit.OneLine(fmt.Sprintf(format, args...), 0), time.Now() })
 }
 
+// plan notes whether the cost is known.
 func (p *progress) plan(e run.Estimate) {
 	p.set(func() { p.known = len(e.Unpriced) == 0 })
 }
 
+// event shows an event of the engine.
 func (p *progress) event(ev run.Event) {
 	p.set(func() {
 		p.run, p.at, p.tally = &ev.State, time.Now(), tally(&ev.State)
@@ -141,6 +146,7 @@ func (p *progress) event(ev run.Event) {
 	})
 }
 
+// line returns the progress line.
 func (p *progress) line(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,6 +176,7 @@ func (p *progress) line(now time.Time) string {
 	return strings.Join(parts, "  ")
 }
 
+// tally returns the state of a run as text.
 func tally(s *run.State) string {
 	parts := []string{fmt.Sprintf("%d/%d", s.Done, s.Planned)}
 	if b, ok := balanced(s); ok {
@@ -186,6 +193,7 @@ func tally(s *run.State) string {
 	return strings.Join(parts, "  ")
 }
 
+// rate returns a number a second, a minute or an hour.
 func rate(perSecond float64) string {
 	switch {
 	case perSecond >= 0.1 || perSecond == 0:

@@ -57,8 +57,8 @@ func writeRecords(t T, r *running, run string, ms []*measurement, j *judged) {
 	}
 }
 
-// writeSide writes a record of its own for the variant that ran beside another one, so that
-// the two can be compared later. It is judged by its goals alone.
+// writeSide writes a record for the variant that ran beside another one, so that both can be
+// compared later. It is judged by its goals alone.
 func writeSide(t T, e *env, side *measurement, of string) {
 	rec := side.record
 	rec.SideOf, rec.Goals = of, side.goals
@@ -84,8 +84,8 @@ func (m *measurement) begun() bool {
 	return false
 }
 
-// writeRecord writes a record with what its trials wrote beside it and returns the name
-// of its text; "" if that failed, which is reported on t.
+// writeRecord writes a record and the transcripts of its trials, and returns the name of its
+// text; "" if that failed, which it reports on t.
 func writeRecord(t T, e *env, r *record.Record, kept []record.Transcript) string {
 	t.Helper()
 	r.Date, r.Score = time.Now().UTC(), score.Version
@@ -123,8 +123,8 @@ func saveArtifacts(t T, m *measurement) {
 	}
 }
 
-// MaskSecrets removes from a text the secrets of the environment and what looks like a
-// provider's key.
+// MaskSecrets removes the secrets of the environment, and what looks like a provider's key,
+// from a text.
 func MaskSecrets(text []byte) []byte {
 	var secrets []string
 	for _, v := range os.Environ() {

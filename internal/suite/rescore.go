@@ -60,8 +60,8 @@ func (j Judge) Deterministic(auditor string) bool {
 	return err == nil && deterministic(&variant{name: auditor, entry: entry})
 }
 
-// A Rescore reads the reports that were kept beside records again and judges them by
-// today's parser, sections, keys and gate. It runs no auditor. Its fields are flags.
+// A Rescore reads the reports stored with records again and judges them with today's parser,
+// sections, keys and gate. It runs no auditor. Its fields are flags.
 type Rescore struct {
 	Root    string   `help:"Folder with tests/ and fixtures/." default:"." env:"ASSAY_ROOT" type:"existingdir"`
 	Strict  bool     `help:"Fail on inconclusive results."`
@@ -78,9 +78,9 @@ type reread struct {
 	ahead []string // fixes that it reported before they were made
 }
 
-// Run writes a new record beside each whose trials or verdict differ, and prints the
-// difference to w; no record is changed. Records of one auditor are judged together. It
-// returns an error for a record that cannot be read and for a verdict of FAIL or INVALID.
+// Run writes a new record next to each one whose trials or verdict differ, and prints the
+// difference to w; no record is changed. Records of one auditor are judged together. It returns
+// an error for a record that cannot be read and for a verdict of FAIL or INVALID.
 func (r Rescore) Run(w io.Writer) error {
 	e, err := checkout(r.Root, Config{Strict: r.Strict})
 	if err != nil {
@@ -150,6 +150,7 @@ func (e *env) reread(name string) (*reread, error) {
 	return x, e.regressionAgain(x)
 }
 
+// smokeAgain scores a record of Smoke again.
 func (e *env) smokeAgain(x *reread) error {
 	_, _, key, err := e.smoke()
 	if err != nil {
@@ -177,6 +178,7 @@ func (e *env) smokeAgain(x *reread) error {
 	return err
 }
 
+// regressionAgain scores a record of Regression again.
 func (e *env) regressionAgain(x *reread) error {
 	of, err := e.named(context.Background(), x.old.Project)
 	if err != nil {
@@ -332,6 +334,7 @@ func (x *reread) print(w io.Writer) error {
 	return nil
 }
 
+// trialLine returns a trial as one line.
 func trialLine(t *record.Trial) string {
 	if t.Invalid != "" || t.Result == nil {
 		return "INVALID: " + audit.OneLine(t.Invalid, 200)
@@ -343,6 +346,7 @@ func trialLine(t *record.Trial) string {
 	return strings.Join(parts, ", ")
 }
 
+// jsonOf returns a value as JSON.
 func jsonOf(v any) string {
 	b, _ := json.Marshal(v)
 	return string(b)

@@ -48,8 +48,8 @@ func Checkout(dir string) (fs.FS, error) {
 	return Overlay{audit.PlainFiles(r.FS()), defaults{fixtures.FS}}, nil
 }
 
-// checkout returns the environment of a command in the folder dir, which stands in for
-// what the folder cfg.Root lacks.
+// checkout returns the environment of a command. Settings that the folder cfg.Root lacks come
+// from the folder dir.
 func checkout(dir string, cfg Config) (*env, error) {
 	fsys, err := Checkout(dir)
 	if err != nil {
@@ -65,6 +65,7 @@ func checkout(dir string, cfg Config) (*env, error) {
 // defaults shows package fixtures below the name of its folder.
 type defaults struct{ fs.FS }
 
+// Open opens a file of package fixtures.
 func (d defaults) Open(name string) (fs.File, error) {
 	below, ok := strings.CutPrefix(name, "fixtures/")
 	if !ok {
@@ -89,6 +90,7 @@ func (r *root) lacking() (names []string) {
 // strict reports whether the corpus is the shipped one, which must be whole.
 func (r *root) strict() bool { return r.user == nil }
 
+// exists reports whether a file exists.
 func exists(fsys fs.FS, name string) bool {
 	_, err := fs.Stat(fsys, name)
 	return err == nil

@@ -49,6 +49,7 @@ type engine interface {
 	Finish() (run.Summary, error)
 }
 
+// newRunning returns a run of a suite.
 func newRunning(s *Suite, e *env, d *definition) *running {
 	r := &running{suite: s, env: e, definition: d, started: make(chan struct{}), versions: map[string]string{}}
 	e.onClose = r.onClose
@@ -73,6 +74,7 @@ func (r *running) start(t T) {
 	}
 }
 
+// startJobs plans the jobs and starts them, in this process or with workers.
 func (r *running) startJobs(t T, jobs []*trial) error {
 	if !r.definition.review && r.env.cfg.Budget != 0 {
 		if err := r.findWorkers(); err != nil {
@@ -256,6 +258,7 @@ func (r *running) variants() [][]*measurement {
 	return byVariant(slices.DeleteFunc(slices.Clone(r.selected), func(m *measurement) bool { return !m.scored }))
 }
 
+// byVariant groups the measurements by variant, in order.
 func byVariant(ms []*measurement) (all [][]*measurement) {
 	at := map[[2]string]int{}
 	for _, m := range ms {
@@ -280,6 +283,7 @@ func (r *running) onClose(f func() error) {
 	r.closers = append(r.closers, f)
 }
 
+// close calls the closers and closes the reviewers.
 func (r *running) close(t T) {
 	for _, f := range slices.Backward(r.closers) {
 		if err := f(); err != nil {
@@ -299,7 +303,8 @@ func (r *running) close(t T) {
 	}
 }
 
-// version returns the version that an auditor's program prints, asked for once a run.
+// version returns the version that an auditor's program prints. Each program is asked once a
+// run.
 func (r *running) version(entry audit.AuditorEntry) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -311,6 +316,7 @@ func (r *running) version(entry audit.AuditorEntry) string {
 	return v
 }
 
+// hashOf returns the SHA-256 hash of a text in hex.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])

@@ -147,7 +147,7 @@ func (c ScoreReports) readBaseline(e *env, m *measurement) error {
 	return nil
 }
 
-// write writes the record that is asked for, and the reports beside it.
+// write writes the requested record and the reports next to it.
 func (c ScoreReports) write(m *measurement, j score.Judgement, w io.Writer) error {
 	if c.Record == "" {
 		return nil

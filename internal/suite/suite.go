@@ -139,7 +139,7 @@ func (s *Suite) notRun(c *Config) []string {
 	return slices.Concat(c.Auditors, c.Models)
 }
 
-// A definition is what tells Smoke, Regression and Bench apart.
+// A definition states how Smoke, Regression and Bench differ.
 type definition struct {
 	name    string
 	needs   []string // folders of which a user's root must have one
@@ -354,8 +354,10 @@ func testFlag(flags *flag.FlagSet, name string) string {
 	return ""
 }
 
+// verbose reports whether go test runs with -v.
 func (s *Suite) verbose() bool { return testFlag(s.flags, "v") == "true" }
 
+// short reports whether go test runs with -short.
 func (s *Suite) short() bool { return testFlag(s.flags, "short") == "true" }
 
 // underJSON reports whether our output is read as events, where a summary would be noise.

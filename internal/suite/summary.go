@@ -158,12 +158,14 @@ func grid(suite string, lines []*line, most rank) (heads []string, cells [][]str
 	return heads, cells
 }
 
+// add adds a row.
 func (s *summary) add(l line) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, l)
 }
 
+// note adds a note.
 func (s *summary) note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,6 +179,7 @@ func (s *summary) first(format string, args ...any) {
 	s.heads = append(s.heads, fmt.Sprintf(format, args...))
 }
 
+// setLast sets the last step.
 func (s *summary) setLast(last step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,6 +248,7 @@ func (s *summary) rows(suite string) []*line {
 
 var suiteNames = []string{"Smoke", "Regression", "Bench"}
 
+// markdown returns the summary as Markdown.
 func (s *summary) markdown() string {
 	var f strings.Builder
 	row := func(cells []string) {
@@ -276,6 +280,7 @@ func (s *summary) markdown() string {
 	return f.String()
 }
 
+// asRecorded reports whether the row is of a replay that came out as recorded.
 func (l *line) asRecorded() bool { return l.kind == rowReplay && l.verdict == score.AsRecorded }
 
 var usedHeads = []string{"cost", "tokens", "turns", "time"}

@@ -32,9 +32,8 @@ func openTerminal(flags *flag.FlagSet) *os.File {
 	return tty
 }
 
-// swallowed reports whether go test keeps what a passing package prints to itself:
-// it does where packages are named. Then our output is a pipe of its own, and no
-// test is told with -v.
+// swallowed reports whether go test hides what a passing package prints. It does if packages
+// are named; then our output is a pipe, unless -v is set.
 func (s *Suite) swallowed() bool {
 	info, err := os.Stdout.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 || s.verbose() || !byGoTest(os.Args[0]) {

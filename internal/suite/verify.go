@@ -20,13 +20,12 @@ import (
 	"assay/internal/proof"
 )
 
-// Verify proves the families of cases: goods satisfy every oracle on every
-// parameter set, bads do what the goods do on benign sets and break on an attack
-// set what their Violates names. What stands in the ledger with the same content
-// and runtime was proven before: of that a sample, drawn by the day, is proven
-// again, and all of it with ASSAY_PROOF=all. ASSAY_PROOF=update proves what has
-// changed and writes the ledger. A runtime that is missing skips its applications
-// by name; under ./check, which installs them, that is a failure.
+// Verify proves the families of cases: good ones satisfy every oracle on every parameter set;
+// bad ones do the same as the good ones on benign sets and break the requirements of their
+// Violates on an attack set. Entries of the ledger with the same content and runtime were
+// proven before: a daily sample of them is proven again, and all of them with ASSAY_PROOF=all.
+// ASSAY_PROOF=update proves what has changed and writes the ledger. A missing runtime skips its
+// applications by name; under ./check, which installs the runtimes, it is a failure.
 func (s *Suite) Verify(t T) {
 	env := s.begin(t, &definition{name: "Verify", long: true, needs: []string{"tests", plantedDir}})
 	corpus, err := &fixture.Corpus{}, error(nil)
@@ -97,6 +96,7 @@ func (v *verify) run(t T, name string, f func(T)) {
 // sampled: of so many families in the ledger a day proves one again.
 const sampled = 12
 
+// again reports whether a family of the ledger is in the daily sample.
 func (v *verify) again(name string) bool {
 	if v.mode == "all" {
 		return true
@@ -105,6 +105,7 @@ func (v *verify) again(name string) bool {
 	return v.mode != "update" && sum[0]%sampled == 0
 }
 
+// app proves the families of an application.
 func (v *verify) app(t T, app *audit.App) {
 	chosen := func(fam audit.Family) bool {
 		proof := v.env.root.strict() || fam.Pos.File != "" // foreign cases may have none: their labels are unproven
@@ -167,6 +168,7 @@ func (v *verify) outside(t T, file string) bool {
 	return true
 }
 
+// stands reports whether the ledger has the family with this content, and keeps its entry.
 func (v *verify) stands(id, content string) bool {
 	before, known := v.ledger[id]
 	if !known || before.Content != content {
@@ -177,7 +179,8 @@ func (v *verify) stands(id, content string) bool {
 	return true
 }
 
-// keep has what the ledger holds otherwise be an error, unless it is written anew.
+// keep stores an entry. It is an error if the ledger has another one, unless the ledger is
+// being written.
 func (v *verify) keep(t T, pos audit.Pos, id string, now proof.Proved, same bool) {
 	v.next[id] = now
 	if !same && v.mode != "update" && v.env.root.strict() {
@@ -185,6 +188,7 @@ func (v *verify) keep(t T, pos audit.Pos, id string, now proof.Proved, same bool
 	}
 }
 
+// family proves one family.
 func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App, fam *audit.Family, before proof.Proved) {
 	v.suite.progress.say("Verify: %s", strings.TrimPrefix(t.Name(), "TestVerify/"))
 	now, problems, err := proof.Prove(ctx, r, app, fam)
@@ -205,6 +209,7 @@ func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App
 	}
 }
 
+// end reports what was proven, writes the ledger, and checks for stale entries.
 func (v *verify) end(t T) {
 	if v.stop != nil {
 		v.stop()
@@ -228,7 +233,7 @@ func (v *verify) end(t T) {
 	}
 }
 
-// write keeps the entries of what this run did not look at.
+// write writes the ledger. Entries of families that this run skipped are kept.
 func (v *verify) write(t T) {
 	next := v.next
 	if v.partly {
@@ -248,7 +253,7 @@ func missing(t T, format string, args ...any) {
 	t.Skipf(format+" (./check installs it)", args...)
 }
 
-// What stands in the ledger as a planted project's runtime: how much of its proof was seen.
+// The runtime of a planted project in the ledger: the extent of its proof.
 const (
 	plantedQuick = "quick" // all good, all bad, two seeds: every exploit in each
 	plantedWhole = "whole" // each site flipped alone in both, pairs, twenty seeds too

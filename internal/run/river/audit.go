@@ -33,19 +33,18 @@ type AuditTask struct {
 // Kind is River's name for it.
 func (AuditTask) Kind() string { return "audit" }
 
+// key returns the key of the audit within its run.
 func (t AuditTask) key() string {
 	return fmt.Sprintf("%s/%s/%d/%s", t.Project, t.Auditor, t.Trial, t.Try)
 }
 
-// ErrDeserted says that no worker was left that takes audits: whoever asked does
-// the work itself.
+// ErrDeserted means that no worker for audits was left. The caller does the work itself.
 var ErrDeserted = errors.New("no worker takes audits")
 
-// Audit has a worker carry out an audit and waits for what it gives. The audit of
-// a worker that dies is begun anew by another one. The nth that a process asks for of
-// the same Run is the same for all processes: what another one asked for is taken, done
-// or under way. Where no worker that takes audits has shown itself for a while, or all
-// have left, it is ErrDeserted.
+// Audit has a worker carry out an audit and returns its result. If a worker dies, another one
+// starts the audit again. The n-th audit that a process requests of the same Run is the same
+// for all processes: they share its result, finished or under way. It returns ErrDeserted if no
+// worker that takes audits has reported for a while.
 func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	id, err := db.ask(ctx, &t)
 	if err != nil {
@@ -78,8 +77,8 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	}
 }
 
-// ask asks for the next try of an audit that this process has not asked for. id is that
-// of its job, 0 where there is a result already.
+// ask requests the next attempt of an audit that this process has not requested yet. It returns
+// the ID of its job, 0 if there is a result already.
 func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
 	of := AuditTask{Run: t.Run, Project: t.Project, Auditor: t.Auditor, Trial: t.Trial}
 	db.mu.Lock()
@@ -112,8 +111,8 @@ func (db *DB) over(ctx context.Context, id int64) (why string, over bool) {
 	return why, err == nil && over || errors.Is(err, pgx.ErrNoRows)
 }
 
-// Taken forgets the results that this process has had: they are stored elsewhere by
-// now, and the same audit is made anew when it is asked for again.
+// Taken deletes the results that this process has received. They are stored elsewhere, and a
+// new request for the same audit runs it again.
 func (db *DB) Taken(ctx context.Context) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -128,6 +127,7 @@ func (db *DB) Taken(ctx context.Context) error {
 	return nil
 }
 
+// withdraw cancels a job.
 func (db *DB) withdraw(id int64) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -174,6 +174,7 @@ func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err 
 	}
 }
 
+// put stores the result of a job and completes it.
 func (w *auditWorker) put(ctx context.Context, job *river.Job[AuditTask], b []byte) error {
 	return pgx.BeginFunc(ctx, w.workers.db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO spread_audits (run_id, audit_key, result) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job.Args.Run, job.Args.key(), b); err != nil {

@@ -27,13 +27,13 @@ const (
 // grants while the workers' transactions are under way is not lost then.
 const ahead = 50 * time.Millisecond
 
-// rowCost is about what one worker's turn costs the others, who wait for the same
-// rows: the more workers there are, the longer each gathers.
+// rowCost is the approximate cost of a worker's turn for the others, which wait for the same
+// rows. With more workers each collects for longer.
 const rowCost = time.Millisecond
 
-// A batcher is where the tries of one run at one provider ask for a permit in this
-// process, and where they settle. It gathers what arrives while the last turn is under
-// way into the next one.
+// A batcher requests permits and records outcomes for the attempts of one run at one provider
+// in this process. It collects requests while a transaction is under way and handles them in
+// the next one.
 type batcher struct {
 	workers  *workers
 	run      string
@@ -81,6 +81,7 @@ type ending struct {
 	done     chan error
 }
 
+// final reports whether the trial has an outcome.
 func (e *ending) final() bool { return e.row != nil || e.skipped != "" }
 
 // What is kept of a trial that waits for another try.
@@ -92,6 +93,7 @@ type kept struct {
 // A stop ends all work of a provider or a reviewer; of a run, where its budget is used up.
 type stop struct{ scope, name, why string }
 
+// permit waits for permission to start an attempt.
 func (d *batcher) permit(ctx context.Context, it *run.Item) permit {
 	a := &ask{ctx: ctx, item: it, answer: make(chan permit, 1)}
 	select {
@@ -112,13 +114,14 @@ func (d *batcher) permit(ctx context.Context, it *run.Item) permit {
 	return p
 }
 
-// settle hands in an ending and waits until it is in the database.
+// settle records an ending and waits until it is in the database.
 func (d *batcher) settle(e *ending) error {
 	e.came, e.done = time.Now(), make(chan error, 1)
 	d.endings <- e
 	return <-e.done
 }
 
+// serve collects requests and endings and handles them, one transaction at a time.
 func (d *batcher) serve() {
 	var asks []*ask
 	var ends []*ending
@@ -170,6 +173,7 @@ func (d *batcher) serve() {
 	}
 }
 
+// gather adds the waiting requests and endings.
 func (d *batcher) gather(asks []*ask, ends []*ending) ([]*ask, []*ending) {
 	for len(ends) < batch {
 		select {
@@ -184,7 +188,7 @@ func (d *batcher) gather(asks []*ask, ends []*ending) ([]*ask, []*ending) {
 	return asks, ends
 }
 
-// desperate gives up the endings that could not be stored for too long.
+// desperate gives up endings that could not be stored for too long.
 func (d *batcher) desperate(ends []*ending, err error) []*ending {
 	return slices.DeleteFunc(ends, func(e *ending) bool {
 		late := time.Since(e.came) > d.workers.patience
@@ -195,9 +199,10 @@ func (d *batcher) desperate(ends []*ending, err error) []*ending {
 	})
 }
 
-// turn is one transaction: outcomes, ends of leases, new leases. It gives the asks that have
-// to wait, and for how long at least. After an error nobody may know whether it was
-// committed: what was in it is in the next one too, which knows that by its number.
+// turn carries out one transaction: outcomes, ends of leases, new leases. It returns the
+// requests that have to wait, and the least time. After an error it is unknown whether the
+// transaction was committed: its contents are part of the next one, which recognizes them by
+// their number.
 func (d *batcher) turn(asks []*ask, ends []*ending) (rest []*ask, wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -247,8 +252,8 @@ func (d *batcher) turn(asks []*ask, ends []*ending) (rest []*ask, wait time.Dura
 // committed reports whether what a turn of this worker did is in the database.
 func (s *shared) committed(turn int64) bool { return turn > 0 && turn <= s.turn }
 
-// settled ends the leases of tries and gives how many of these will be made again. A
-// lease that is not held was taken for lost and charged in full.
+// settled ends the leases of attempts and returns how many trials get another attempt. A lease
+// that is not held anymore was charged in full.
 func (d *batcher) settled(s *shared, held map[*run.Lease]bool, ends []*ending) (again int) {
 	for _, e := range ends {
 		ours := held[e.lease]
@@ -265,7 +270,7 @@ func (d *batcher) settled(s *shared, held map[*run.Lease]bool, ends []*ending) (
 	return again
 }
 
-// decide answers asks in their order, up to the first that has to wait, and gives how many.
+// decide answers requests in order, up to the first that has to wait, and returns how many.
 func (d *batcher) decide(s *shared, held map[*run.Lease]bool, asks []*ask, began time.Time) (answered int, wait time.Duration) {
 	for i, a := range asks {
 		if !s.committed(a.turn) {
@@ -305,9 +310,8 @@ func (d *batcher) decideOn(s *shared, it *run.Item, began time.Time) (p permit, 
 	return permit{}, poll/2 + rand.N(poll) // until something ends: here, or elsewhere
 }
 
-// outcomes writes rows, skips and attempts so far, and gives how many outcomes are new.
-// The end of a job is River's to write: one that is lost is begun anew, and has its
-// outcome then.
+// outcomes writes rows, skips and attempts and returns the number of new outcomes. River writes
+// the end of a job; a job that is lost is started again and finds its outcome then.
 func (d *batcher) outcomes(ctx context.Context, tx pgx.Tx, ends []*ending) (done int, err error) {
 	if len(ends) == 0 {
 		return 0, nil

@@ -37,6 +37,7 @@ func Open(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 
 // and a PostgreSQL has few connections, so it takes two.
 func OpenWorker(ctx context.Context, dsn string) (*DB, error) { return open(ctx, dsn, 2) }
 
+// open connects to the database and opens its store.
 func open(ctx context.Context, dsn string, connections int32) (*DB, error) {
 	db, err := connect(ctx, dsn, connections)
 	if err != nil {
@@ -75,6 +76,7 @@ func (db *DB) Close() error {
 
 const migrationLock = 7_417_302_219 // any number, but the same for all who migrate at once
 
+// migrate creates or updates the tables.
 func (db *DB) migrate(ctx context.Context) (err error) {
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
@@ -109,11 +111,12 @@ func (db *DB) unfinished(ctx context.Context, identity string) (id string, err e
 
 var quiet = slog.New(slog.DiscardHandler)
 
+// inserter returns a client that enqueues jobs.
 func (db *DB) inserter() (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(db.pool), &river.Config{Logger: quiet})
 }
 
-// each calls do with each row that a query gives, scanned into to.
+// each calls do for each row of a query, scanned into to.
 func (db *DB) each(ctx context.Context, to []any, do func() error, text string, args ...any) error {
 	rows, err := db.pool.Query(ctx, text, args...)
 	if err == nil {
@@ -125,12 +128,14 @@ func (db *DB) each(ctx context.Context, to []any, do func() error, text string, 
 	return nil
 }
 
+// column returns the only column of a query.
 func column[T any](ctx context.Context, db *DB, text string, args ...any) (all []T, err error) {
 	var v T
 	err = db.each(ctx, []any{&v}, func() error { all = append(all, v); return nil }, text, args...)
 	return all, err
 }
 
+// exec runs a statement and returns the number of changed rows.
 func (db *DB) exec(ctx context.Context, text string, args ...any) (int64, error) {
 	tag, err := db.pool.Exec(ctx, text, args...)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"assay/internal/run"
 )
 
-// A Task is a job: a trial, named so that a worker can rebuild it from its own
-// copy of the repository. It holds no code, no answer and no key of an API.
+// A Task is a job: a trial named such that a worker can rebuild it from its own copy of the
+// repository. It holds no code, no answer and no API key.
 type Task struct {
 	Run      string `json:"run"`
 	Key      string `json:"key"`  // of the trial: what is rebuilt must have it too
@@ -57,7 +57,7 @@ func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) Task
 	return db.follow(ctx, plan, id, joined), nil
 }
 
-// EnqueueOnly is Enqueue for those who do not wait for the results.
+// EnqueueOnly is like Enqueue for callers that do not wait for the results.
 func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) Task) (id string, joined bool, err error) {
 	if plan.Config().Budget == 0 {
 		return "", false, errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
@@ -95,8 +95,8 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) 
 	return rec.ID, false, err
 }
 
-// cutOff stops the run of a plan whose enqueueing was cut off, for whoever holds the
-// plan's lock: what is enqueued of it is skipped, like what is not.
+// cutOff stops the run of a plan whose enqueueing was interrupted. The caller holds the plan's
+// lock.
 func (db *DB) cutOff(ctx context.Context, identity string) error {
 	_, err := db.exec(ctx, "UPDATE spread_runs SET stopped = 'its enqueueing was cut off' WHERE identity = $1 AND missing > 0 AND ended IS NULL AND stopped = ''", identity)
 	return err
@@ -157,9 +157,8 @@ func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id st
 	return err
 }
 
-// limitRate sets how many tries a provider takes at once: of this machine each worker has its
-// own, and its slots alone hold it. It begins anew, as that of a run in
-// one process does, unless other runs are at the provider.
+// limitRate sets how many attempts a provider accepts at once. Work without a provider is
+// limited by each worker's slots alone. The limit is reset unless other runs use the provider.
 func limitRate(ctx context.Context, tx pgx.Tx, provider string, most int) error {
 	_, err := tx.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ($1, $2) ON CONFLICT DO NOTHING", provider, run.RateLimiter{})
 	if err != nil {

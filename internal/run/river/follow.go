@@ -68,13 +68,14 @@ func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool
 // still something to do.
 func (r *Run) Deserted() <-chan struct{} { return r.deserted }
 
-// Finish waits for the end of the run and gives its summary. The error is
-// run.ErrAccounting, or says that the PostgreSQL was gone for too long.
+// Finish waits for the end of the run and returns its summary. The error is run.ErrAccounting,
+// or says that the database was unreachable for too long.
 func (r *Run) Finish() (run.Summary, error) {
 	<-r.Done()
 	return r.summary, r.err
 }
 
+// watch follows the run in the database until it ends.
 func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	r.tell(run.Event{Kind: run.Began})
 	c := r.plan.Config()
@@ -113,8 +114,8 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	}
 }
 
-// Stop lets nothing more of a run be begun: what waits is skipped, as soon as a
-// worker comes to it. It gives how many runs it stopped, 0 or 1.
+// Stop prevents further jobs of a run from starting: workers skip them. It returns the number
+// of runs that it stopped, 0 or 1.
 func (db *DB) Stop(ctx context.Context, id, why string) (stopped int64, err error) {
 	stopped, err = db.exec(ctx, "UPDATE spread_runs SET stopped = $2 WHERE run_id = $1 AND ended IS NULL AND stopped = ''", id, why)
 	if err != nil {
@@ -123,7 +124,7 @@ func (db *DB) Stop(ctx context.Context, id, why string) (stopped int64, err erro
 	return stopped, err
 }
 
-// desert tells once that no worker is there any more.
+// desert reports, once, that no worker is left.
 func (r *Run) desert() {
 	select {
 	case <-r.deserted:
@@ -133,6 +134,7 @@ func (r *Run) desert() {
 	}
 }
 
+// look reads the account and the new results of the run.
 func (r *Run) look(ctx context.Context) error {
 	var a account
 	// First the account: what it counts is in the tables read after it.
@@ -156,6 +158,7 @@ func (r *Run) look(ctx context.Context) error {
 	return r.said(ctx)
 }
 
+// skipped reads the trials that were skipped.
 func (r *Run) skipped(ctx context.Context) error {
 	var n int
 	if err := r.db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1", r.ID).Scan(&n); err != nil {
@@ -207,6 +210,7 @@ func (r *Run) deliver(key string, res run.Result) {
 	r.tell(run.Event{Kind: run.Done})
 }
 
+// tell reports an event with the state of the run.
 func (r *Run) tell(ev run.Event) {
 	r.state.Spent, r.state.Expected = r.account.budget.Spent, r.account.budget.Spent+max(0, r.left)
 	r.state.Elapsed = time.Since(r.began)
@@ -230,6 +234,7 @@ func (r *Run) end(ctx context.Context) (run.Summary, error) {
 	return r.sum(ctx, rec, err)
 }
 
+// skip delivers a trial as skipped.
 func (r *Run) skip(key, why string) {
 	if it := r.items[key]; it != nil {
 		r.deliver(key, run.Skipped(it, why))
@@ -249,6 +254,7 @@ func (r *Run) detach(ctx context.Context) (run.Summary, error) {
 	return r.sum(ctx, r.plan.Config().Run, nil)
 }
 
+// sum returns the summary of the run.
 func (r *Run) sum(ctx context.Context, rec store.Run, err error) (run.Summary, error) {
 	if e := r.said(ctx); err == nil {
 		err = e

@@ -9,8 +9,8 @@ import (
 	"assay/internal/store"
 )
 
-// A worker shows itself once a beat, a beat more for each so many other workers, since
-// each of them asks who is there. It counts as there for some beats after the last one.
+// A worker reports once a beat, and a beat more for each so many other workers, because each of
+// them reads all reports. It counts as present for some beats after its last report.
 const (
 	beat        = time.Second
 	beatsPer    = 50 // workers a beat
@@ -43,9 +43,9 @@ func (db *DB) present(ctx context.Context, audits int) (there, slots, enrolled i
 	return there, slots, enrolled, err
 }
 
-// deserted reports whether no worker that runs so many audits has been there for a while.
-// seen is when one last was, or when nobody could tell: the zero time for who has not
-// looked yet. A PostgreSQL that was gone is nobody's silence.
+// deserted reports whether no worker that runs so many audits has reported for a while. seen is
+// the time of the last report, or of the last failure to read reports; the zero time before the
+// first call. An unreachable database does not count as silence.
 func (db *DB) deserted(ctx context.Context, seen *time.Time, audits int) bool {
 	there, _, enrolled, err := db.present(ctx, audits)
 	if err != nil || there > 0 || seen.IsZero() {

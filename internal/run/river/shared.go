@@ -27,8 +27,7 @@ type shared struct {
 	news    []stop
 }
 
-// A holding is what one worker has under way. It is one row, however many tries that
-// are: which they are nobody else asks.
+// A holding is the work of one worker under way, in one row.
 type holding struct {
 	worker string
 	turn   int64
@@ -73,8 +72,8 @@ func (s *shared) stopped(it *run.Item) string {
 	return s.halted
 }
 
-// store writes what has changed, and what a worker holds now. left is how many trials of
-// the run have no outcome yet.
+// store writes the changes and the worker's holding. left is the number of trials of the run
+// without an outcome.
 func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int, h *holding) (left int64, err error) {
 	b := &pgx.Batch{}
 	if h != nil {
@@ -96,8 +95,8 @@ func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int, h *holdi
 	return left, nil
 }
 
-// lose gives back what nobody will settle any more, as its worker is not enrolled. It
-// is charged in full: nobody knows what the tries came to.
+// lose returns the permits of workers that are gone. They are charged in full, because their
+// cost is unknown.
 func (db *DB) lose(ctx context.Context) error {
 	const nobodys = "NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = h.worker)"
 	var pairs [][2]string

@@ -58,6 +58,7 @@ func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error
 	return w.try(ctx, d, e)
 }
 
+// try makes one attempt of a trial.
 func (w *trialWorker) try(ctx context.Context, d *batcher, e *ending) error {
 	it := e.item
 	if it.Reasked != nil && slices.ContainsFunc(e.attempts, answered) {
@@ -133,6 +134,8 @@ func (c *workers) abandon(id string, it *run.Item, e *ending, why string) {
 	e.row = &row
 }
 
+// poisoned returns the row of a trial that is given up because workers died in the middle of
+// it.
 func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
 	if e.tries == 0 {
 		e.last = store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Family: it.Family}

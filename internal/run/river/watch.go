@@ -12,8 +12,8 @@ import (
 // silentBeats is how many beats a worker is silent before it is dead for the others.
 const silentBeats = 8
 
-// beat shows that this worker is there, buries those that are dead, and takes in
-// what is new: providers, runs whose end nobody has recorded.
+// beat reports that this worker is present, removes dead workers, and picks up new providers
+// and runs that nobody has ended.
 func (c *workers) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -48,12 +48,10 @@ func (c *workers) silent(shown time.Time, silence time.Duration) (before time.Ti
 	return shown.Add(-silence)
 }
 
-// strike takes out the workers whose ID begins with a prefix, and those that have
-// not shown themselves since a time, and gives back what nobody holds: leases and
-// jobs of workers that are not enrolled, and jobs that stand as this worker's own
-// without being at work. These are what it fetched, or put back, when the connection
-// broke: River gives an answer up that does not come within some seconds, and the
-// worker lives, so that nobody else would ever take them.
+// strike removes the workers whose ID begins with a prefix and those that are silent since a
+// time, and frees the leases and jobs of workers that are gone. It also frees jobs that are
+// assigned to this worker without being worked on: their assignment was lost when the
+// connection broke, and River would not give them to another worker.
 func (c *workers) strike(ctx context.Context, prefix string, silent time.Time) error {
 	held := c.holding(time.Now())
 	err := pgx.BeginFunc(ctx, c.db.pool, func(tx pgx.Tx) error {
@@ -96,6 +94,7 @@ func (c *workers) hold(id int64) (end func(err error)) {
 	}
 }
 
+// holding returns the jobs that this worker holds.
 func (c *workers) holding(now time.Time) []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,6 +127,7 @@ func (c *workers) news(ctx context.Context) error {
 	return c.providers(ctx)
 }
 
+// providers starts working on the queues of new providers.
 func (c *workers) providers(ctx context.Context) error {
 	if c.Rebuild == nil {
 		return nil

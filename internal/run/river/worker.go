@@ -107,6 +107,7 @@ func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return time.Now() }
 
 var errDrained = errors.New("every run has ended")
 
+// clip returns the first n bytes of s.
 func clip(s string, n int) string { return s[:min(len(s), n)] }
 
 // begin takes the place of a predecessor of the same name and starts River.
@@ -147,8 +148,7 @@ func (c *workers) begin(ctx context.Context) error {
 	return nil
 }
 
-// pulse keeps telling that the worker is there, and looks after those that are
-// not any more, until ctx ends.
+// pulse reports until ctx ends that the worker is present, and looks after those that are not.
 func (c *workers) pulse(ctx context.Context) {
 	for {
 		select {
