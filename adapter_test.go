@@ -20,10 +20,17 @@ func TestForeignText(t *testing.T) {
 	}
 	var a suite.T = adapter{t}
 	for name, f := range map[string]func(suite.T){
-		"logf": func(t suite.T) { t.Logf("%s", foreign); t.Attr("a", "##[error]v") },
-		"skip": func(t suite.T) { t.Skip(foreign) }, "skipf": func(t suite.T) { t.Skipf("%s", foreign) },
-		"error": func(t suite.T) { t.Error(foreign) }, "errorf": func(t suite.T) { t.Errorf("%s", foreign) },
-		"fatal": func(t suite.T) { t.Fatal(foreign) }, "fatalf ##[error]name": func(t suite.T) { t.Fatalf("%s", foreign) },
+		"logf": func(t suite.T) {
+			t.Logf("%s", foreign)
+			t.Attr(
+				"a", "##[error]v")
+		},
+		"skip":                 func(t suite.T) { t.Skip(foreign) },
+		"skipf":                func(t suite.T) { t.Skipf("%s", foreign) },
+		"error":                func(t suite.T) { t.Error(foreign) },
+		"errorf":               func(t suite.T) { t.Errorf("%s", foreign) },
+		"fatal":                func(t suite.T) { t.Fatal(foreign) },
+		"fatalf ##[error]name": func(t suite.T) { t.Fatalf("%s", foreign) },
 	} {
 		a.Run(name, f)
 	}
@@ -37,7 +44,8 @@ func TestNoWorkflowCommands(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err, "tests of it fail")
 	require.NotContains(t, string(out), "##[")
-	for _, line := range strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' || r == '\r' }) {
+	for _, line := range strings.FieldsFunc(string(out),
+		func(r rune) bool { return r == '\n' || r == '\r' }) {
 		require.False(t, strings.HasPrefix(strings.TrimSpace(line), "::"), line)
 	}
 	require.Equal(t, 7, strings.Count(string(out), "    : :error::x"))

@@ -24,8 +24,10 @@ func (nobody) Review(context.Context, audit.ReviewTask) (audit.Review, error) {
 
 func TestOptionsReachTheSuites(t *testing.T) {
 	var o suite.Options
-	for _, option := range []Option{Dir("testdata/assay"), Shipped(), Auditor(nobody{}), Reviewer(nobody{})} {
+	for _, option := range []Option{Dir("testdata/assay"), Shipped(), Auditor(nobody{}),
+		Reviewer(nobody{})} {
 		option.set(&o)
 	}
-	require.Equal(t, suite.Options{Dir: "testdata/assay", Both: true, Auditors: []audit.Auditor{nobody{}}, Reviewers: []audit.Reviewer{nobody{}}}, o)
+	require.Equal(t, suite.Options{Dir: "testdata/assay", Both: true,
+		Auditors: []audit.Auditor{nobody{}}, Reviewers: []audit.Reviewer{nobody{}}}, o)
 }

@@ -63,7 +63,8 @@ func BenchmarkReading(b *testing.B) {
 		require.NoError(b, findings.WriteSARIF(&text, "tool", "1", fs))
 		b.SetBytes(int64(text.Len()))
 		for b.Loop() {
-			r, err := findings.Read("report.sarif", bytes.NewReader(text.Bytes()), findings.Options{})
+			r, err := findings.Read("report.sarif", bytes.NewReader(text.Bytes()),
+				findings.Options{})
 			require.NoError(b, err)
 			require.Len(b, r.Findings, len(fs))
 		}
@@ -77,8 +78,11 @@ func BenchmarkReport(b *testing.B) {
 	require.NoError(b, err)
 	in := report.Input{Made: time.Unix(1.7e9, 0), Projects: map[string]*audit.Project{p.Name: p}}
 	for i := range 20 {
-		in.Records = append(in.Records, &record.Record{Date: time.Unix(1.7e9+int64(i), 0), Suite: "Regression", Project: p.Name, Auditor: fmt.Sprint("auditor-", i), Key: p.KeyHash, Score: score.Version,
-			Trials: []record.Trial{{Result: res}}, Judgement: score.Judgement{Verdict: audit.Pass, Reasons: []score.Reason{{Verdict: audit.Pass, Text: "all goals are met"}}}})
+		in.Records = append(in.Records, &record.Record{Date: time.Unix(1.7e9+int64(i), 0),
+			Suite: "Regression", Project: p.Name, Auditor: fmt.Sprint("auditor-", i),
+			Key: p.KeyHash, Score: score.Version,
+			Trials: []record.Trial{{Result: res}}, Judgement: score.Judgement{Verdict: audit.Pass,
+				Reasons: []score.Reason{{Verdict: audit.Pass, Text: "all goals are met"}}}})
 	}
 	for b.Loop() {
 		_, err := report.WriteSite(b.TempDir(), in)
@@ -108,12 +112,15 @@ func BenchmarkEngine(b *testing.B) {
 		for _, app := range c.Apps {
 			for _, f := range app.Families {
 				for _, cs := range f.Cases {
-					items = append(items, (&run.Trial{Case: cs, Spec: app.Spec, PromptName: "p", Prompt: "p", Reviewer: prompter{}}).Item())
+					items = append(items,
+						(&run.Trial{Case: cs, Spec: app.Spec, PromptName: "p", Prompt: "p",
+							Reviewer: prompter{}}).Item())
 				}
 			}
 		}
 		n = len(items)
-		plan, err := run.Prepare(b.Context(), run.Config{Store: st, Budget: 1, Concurrency: 8, Run: store.Run{Command: "bench", ScoreVersion: score.Version}}, run.Listed(items))
+		plan, err := run.Prepare(b.Context(), run.Config{Store: st, Budget: 1, Concurrency: 8,
+			Run: store.Run{Command: "bench", ScoreVersion: score.Version}}, run.Listed(items))
 		require.NoError(b, err)
 		r, err := plan.Start(b.Context())
 		require.NoError(b, err)

@@ -133,7 +133,8 @@ func ParseSeverity(s string) (Severity, error) {
 			return Severity(i), nil
 		}
 	}
-	return SeverityUnknown, fmt.Errorf("%q is no severity: expected CRITICAL, HIGH, MEDIUM, LOW or INFO", s)
+	return SeverityUnknown,
+		fmt.Errorf("%q is no severity: expected CRITICAL, HIGH, MEDIUM, LOW or INFO", s)
 }
 
 // MarshalText writes the severity's name.

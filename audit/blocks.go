@@ -82,7 +82,8 @@ func PatchBlocks(blocks []Block) ([]Block, error) {
 			}
 		}
 		if !p.changed {
-			return nil, fmt.Errorf("the change names no file: expected lines --- a/path and +++ b/path above its hunks")
+			return nil, fmt.Errorf(
+				"the change names no file: expected lines --- a/path and +++ b/path above its hunks")
 		}
 		files = p.files
 	}
@@ -108,7 +109,8 @@ func (p *patch) line() string {
 func (p *patch) file() error {
 	for !strings.HasPrefix(p.line(), "--- ") {
 		if strings.HasPrefix(p.line(), "rename ") || strings.HasPrefix(p.line(), "Binary ") {
-			return fmt.Errorf("%q: expected files to be created, deleted or changed line by line", strings.TrimSpace(p.line()))
+			return fmt.Errorf("%q: expected files to be created, deleted or changed line by line",
+				strings.TrimSpace(p.line()))
 		}
 		if p.at++; p.at >= len(p.lines) {
 			return nil
@@ -121,10 +123,12 @@ func (p *patch) file() error {
 	after := name(p.line())
 	i := slices.IndexFunc(p.files, func(b Block) bool { return b.Path == before })
 	switch {
-	case before == "" && slices.ContainsFunc(p.files, func(b Block) bool { return b.Path == after }):
+	case before == "" &&
+		slices.ContainsFunc(p.files, func(b Block) bool { return b.Path == after }):
 		return fmt.Errorf("creates %s, which is there", after)
 	case before == "":
-		p.files = append(slices.Clone(p.files), Block{Path: after, Language: strings.TrimPrefix(path.Ext(after), ".")})
+		p.files = append(slices.Clone(p.files),
+			Block{Path: after, Language: strings.TrimPrefix(path.Ext(after), ".")})
 		i = len(p.files) - 1
 	case i < 0:
 		return fmt.Errorf("changes %s, which is not shown: expected a block with that path", before)
@@ -140,7 +144,8 @@ func (p *patch) file() error {
 	p.files[i].Code = code
 	switch {
 	case after == "" && code != "":
-		return fmt.Errorf("deletes %s, and leaves %d lines of it: expected a hunk that takes all", before, CountLines([]byte(code)))
+		return fmt.Errorf("deletes %s, and leaves %d lines of it: expected a hunk that takes all",
+			before, CountLines([]byte(code)))
 	case after == "":
 		p.files = slices.Delete(p.files, i, i+1)
 	}
@@ -153,7 +158,8 @@ func name(line string) string {
 	if n == "/dev/null" {
 		return ""
 	}
-	if _, rest, ok := strings.Cut(n, "/"); ok && (strings.HasPrefix(n, "a/") || strings.HasPrefix(n, "b/")) {
+	if _, rest, ok := strings.Cut(n, "/"); ok && (strings.HasPrefix(n, "a/") ||
+		strings.HasPrefix(n, "b/")) {
 		return rest
 	}
 	return n
@@ -177,7 +183,8 @@ func (p *patch) hunks(file Block) (string, error) {
 			from--
 		}
 		if from < done || from > lines {
-			return "", fmt.Errorf("begins at line %s of %s, which has %d: expected hunks in order", m[1], file.Path, lines)
+			return "", fmt.Errorf("begins at line %s of %s, which has %d: expected hunks in order",
+				m[1], file.Path, lines)
 		}
 		b.WriteString(strings.Join(old[done:from], ""))
 		done = from
@@ -185,7 +192,9 @@ func (p *patch) hunks(file Block) (string, error) {
 			p.at++
 			line := p.line()
 			if line == "" || !strings.ContainsAny(line[:1], " +-\\\r\n") {
-				return "", fmt.Errorf("the hunk ends early: expected %d lines more of the old file, %d of the new", minus, plus)
+				return "", fmt.Errorf(
+					"the hunk ends early: expected %d lines more of the old file, %d of the new",
+					minus, plus)
 			}
 			if line[0] == '\r' || line[0] == '\n' { // an empty line, whose blank an editor took
 				line = " " + line
@@ -201,8 +210,10 @@ func (p *patch) hunks(file Block) (string, error) {
 				b.WriteString(line[1:])
 				plus--
 			}
-			if minus--; done >= len(old) || strings.TrimRight(old[done], "\r\n") != strings.TrimRight(line[1:], "\r\n") {
-				return "", fmt.Errorf("%q is not line %d of %s", strings.TrimRight(line[1:], "\r\n"), done+1, file.Path)
+			if minus--; done >= len(old) ||
+				strings.TrimRight(old[done], "\r\n") != strings.TrimRight(line[1:], "\r\n") {
+				return "", fmt.Errorf("%q is not line %d of %s",
+					strings.TrimRight(line[1:], "\r\n"), done+1, file.Path)
 			}
 			done++
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 func TestPatchBlocks(t *testing.T) {
-	shown := []Block{{Path: "a.py", Language: "python", Code: "one\ntwo\nthree\nfour\nfive\n"}, {Path: "b.py", Language: "python", Code: "gone\n"}}
+	shown := []Block{{Path: "a.py", Language: "python", Code: "one\ntwo\nthree\nfour\nfive\n"},
+		{Path: "b.py", Language: "python", Code: "gone\n"}}
 	patched := func(diff string) ([]Block, error) {
 		return PatchBlocks(append(shown[:2:2], Block{Language: "diff", Code: diff}))
 	}
@@ -40,10 +41,14 @@ new file mode 100644
 +new
 `)
 	require.NoError(t, err)
-	require.Equal(t, []Block{{Path: "a.py", Language: "python", Code: "zero\none\nTWO\nthree\nfour\n--- 5\n"}, {Path: "new.py", Language: "py", Code: "\nnew\n"}}, files)
+	require.Equal(t,
+		[]Block{{Path: "a.py", Language: "python", Code: "zero\none\nTWO\nthree\nfour\n--- 5\n"},
+			{Path: "new.py", Language: "py", Code: "\nnew\n"}}, files)
 	require.Equal(t, "one\ntwo\nthree\nfour\nfive\n", shown[0].Code, "what was shown stays")
 
-	files, err = PatchBlocks([]Block{{Path: "c.py", Code: "one\r\n\r\ntwo\r\n"}, {Language: "diff", Code: "--- a/c.py\r\n+++ b/c.py\r\n@@ -1,3 +1,3 @@\r\n one\r\n\r\n-two\r\n+2\r\n"}})
+	files, err = PatchBlocks([]Block{{Path: "c.py", Code: "one\r\n\r\ntwo\r\n"},
+		{Language: "diff",
+			Code: "--- a/c.py\r\n+++ b/c.py\r\n@@ -1,3 +1,3 @@\r\n one\r\n\r\n-two\r\n+2\r\n"}})
 	require.NoError(t, err, "an empty line, whose blank an editor took, may end in CR LF")
 	require.Equal(t, "one\r\n\r\n2\r\n", files[0].Code)
 

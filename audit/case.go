@@ -24,10 +24,11 @@ type Case struct {
 	Label       Label
 	Description string
 	Language    string // the info string of the code's fence; may be empty
-	Code        string // what a reviewer sees; of several blocks, or of one with a path, what JoinBlocks gives
-	Violates    []int  // requirements that a bad case breaks, ascending; may be empty
-	CWEs        []CWE
-	Pos         Pos
+	// what a reviewer sees; of several blocks, or of one with a path, what JoinBlocks gives
+	Code     string
+	Violates []int // requirements that a bad case breaks, ascending; may be empty
+	CWEs     []CWE
+	Pos      Pos
 }
 
 // ID is "<app>/<query>-<NN>-<label>", unique in a corpus.
@@ -54,8 +55,9 @@ type Spec struct {
 	App          string
 	Prompt       string // the Prompt section's markdown: all of the SPEC that a reviewer sees
 	Requirements []Requirement
-	Patterns     []PatternRow // "# Patterns": which pattern a requirement is about; never shown to a reviewer
-	Pos          Pos
+	// "# Patterns": which pattern a requirement is about; never shown to a reviewer
+	Patterns []PatternRow
+	Pos      Pos
 }
 
 // A ReviewTask is all that a reviewer sees of a case. It has no field for a
@@ -75,7 +77,8 @@ type Reviewer interface {
 	Name() string
 	// Review judges one task. Everything that goes wrong is told by the review's
 	// Status and Detail. It does not try again by itself: whoever calls it may,
-	// when the review is Errored and its last attempt is Transient. An error means that no further task can succeed (a
+	// when the review is Errored and its last attempt is Transient. An error means that no
+	// further task can succeed (a
 	// revoked key, a program that is not there) and ends the run.
 	Review(ctx context.Context, task ReviewTask) (Review, error)
 }
@@ -130,15 +133,18 @@ type Grant struct {
 type Usage struct {
 	TokensIn  int64
 	TokensOut int64
-	Turns     int64   `json:",omitempty"` // of an agent: how often it went back to its model, as it counts them; 0 where it does not say
-	USD       float64 // the provider's own figure, or tokens times the listed price
-	Priced    bool    // whether USD is known: an unknown cost is not a cost of 0
-	Unsure    float64 `json:",omitempty"` // USD beside that at most, where it is not known
+	// of an agent: how often it went back to its model, as it counts them; 0 where it does not
+	// say
+	Turns  int64   `json:",omitempty"`
+	USD    float64 // the provider's own figure, or tokens times the listed price
+	Priced bool    // whether USD is known: an unknown cost is not a cost of 0
+	Unsure float64 `json:",omitempty"` // USD beside that at most, where it is not known
 }
 
 // Add returns the sum of two usages. The sum is priced if both are.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.TokensIn + v.TokensIn, u.TokensOut + v.TokensOut, u.Turns + v.Turns, u.USD + v.USD,
+	return Usage{u.TokensIn + v.TokensIn, u.TokensOut + v.TokensOut, u.Turns + v.Turns,
+		u.USD + v.USD,
 		u.Priced && v.Priced, u.Unsure + v.Unsure}
 }
 
@@ -157,7 +163,8 @@ const (
 
 // Outcomes returns the six outcomes in the order of reports.
 func Outcomes() []Outcome {
-	return []Outcome{OutcomeCorrect, OutcomeWrong, OutcomeRefused, OutcomeMalformed, OutcomeErrored, OutcomeSkipped}
+	return []Outcome{OutcomeCorrect, OutcomeWrong, OutcomeRefused, OutcomeMalformed, OutcomeErrored,
+		OutcomeSkipped}
 }
 
 // Judge returns the outcome of a review, compared with the case's label.

@@ -22,7 +22,8 @@ func (p plainFiles) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	refuse := func(what string) (fs.File, error) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%s: expected a plain file of at most %d MB", what, maxFile>>20)}
+		return nil, &fs.PathError{Op: "open", Path: name,
+			Err: fmt.Errorf("%s: expected a plain file of at most %d MB", what, maxFile>>20)}
 	}
 	switch m := info.Mode(); {
 	case m&fs.ModeNamedPipe != 0:

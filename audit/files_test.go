@@ -33,8 +33,10 @@ func TestPlainFiles(t *testing.T) {
 	require.NoError(t, os.Truncate("giant", 100<<20))
 	fsys := audit.PlainFiles(os.DirFS(dir))
 	for name, want := range map[string]string{
-		"plain": "", "link": "", "fifo": "it is a FIFO: expected a plain file of at most 64 MB", "s": "it is a socket: expected",
-		"device": "it is a device: expected", "loop": "too many levels of symbolic links", "giant": "it has 104857600 bytes: expected a plain file of at most 64 MB",
+		"plain": "", "link": "", "fifo": "it is a FIFO: expected a plain file of at most 64 MB",
+		"s":      "it is a socket: expected",
+		"device": "it is a device: expected", "loop": "too many levels of symbolic links",
+		"giant": "it has 104857600 bytes: expected a plain file of at most 64 MB",
 	} {
 		b, err := fs.ReadFile(fsys, name)
 		if want == "" {

@@ -16,12 +16,14 @@ type Goals struct {
 	Coverage  int    // dimensions, of ten
 	Score     string // which score is asserted: "assay" or "literal"
 	Gate      string // what decides: "assay", or "methodology" for its own words
-	AtChance  bool   // recall at chance warns, and does not fail: for those of whom nothing is expected
-	Bench     BenchGoals
-	For       map[string]Goals      // of one auditor by name, in place of these but for Bench
-	BenchFor  map[string]BenchGoals // of one reviewer by name, in place of Bench
-	SmokeFor  map[string]int        // of one auditor by name: the flaws of the smoke test that it must find
-	Pos       Pos
+	// recall at chance warns, and does not fail: for those of whom nothing is expected
+	AtChance bool
+	Bench    BenchGoals
+	For      map[string]Goals      // of one auditor by name, in place of these but for Bench
+	BenchFor map[string]BenchGoals // of one reviewer by name, in place of Bench
+	// of one auditor by name: the flaws of the smoke test that it must find
+	SmokeFor map[string]int
+	Pos      Pos
 }
 
 // BenchOf returns the goals of a reviewer: those stated for it by name, else the general ones.
@@ -36,10 +38,12 @@ func (g Goals) BenchOf(reviewer string) BenchGoals {
 // threshold of 0 asks for nothing, but for Unanswered, of which it allows none.
 type BenchGoals struct {
 	BalancedAccuracy float64
-	Recall           float64  // on bad cases
-	Specificity      float64  // on good cases
-	Unanswered       *float64 // the share of trials without an answer that a run may have and still prove something; nil for any
-	Pos              Pos
+	Recall           float64 // on bad cases
+	Specificity      float64 // on good cases
+	// the share of trials without an answer that a run may have and still prove something; nil
+	// for any
+	Unanswered *float64
+	Pos        Pos
 }
 
 // An AuditorEntry is one section of fixtures/auditors.md.
@@ -50,24 +54,33 @@ type AuditorEntry struct {
 	Timeout time.Duration
 	Env     []string // names of variables that are let through
 	Network Network
-	Reads   []string // folders and files that it may read beside the export: /path, ~/path, $NAME or $NAME/path
-	Writes  []string // those that it may write
-	Needs   []string // variables that must be set, and files that must be there ($NAME/pattern); alternatives joined by " or "
-	Output  string   // file that it writes its report to, relative to its working folder; empty: stdout
-	Version string   // shell command line that prints its version; may be empty
-	Model   string   // the model that it asks; empty where it asks none, or says so itself
-	Files   []string // slash patterns of the files that it consists of, from the root or from $NAME/; ** crosses folders
-	Skill   []string // those of Files that are its skill
-	Bare    string   // shell command line without the skill; empty where there is no Skill
-	Prompt  []string // slash patterns of the files that instruct it, from the root or from $NAME/; ** crosses folders
-	Command string   // shell command line, run in the export
-	Root    string   // folder that Files are below; set by who reads the section
-	Limits  Limits   // where it asks for others than the usual ones
-	Cost    float64  // what one run may cost at most, USD; see Priced
-	Priced  bool     // whether Cost is stated
-	Retry   []string // words of a failure that make another try worth it: statuses like 429, or texts
-	Rules   map[string][]CWE
-	Pos     Pos
+	// folders and files that it may read beside the export: /path, ~/path, $NAME or $NAME/path
+	Reads  []string
+	Writes []string // those that it may write
+	// variables that must be set, and files that must be there ($NAME/pattern); alternatives
+	// joined by " or "
+	Needs []string
+	// file that it writes its report to, relative to its working folder; empty: stdout
+	Output  string
+	Version string // shell command line that prints its version; may be empty
+	Model   string // the model that it asks; empty where it asks none, or says so itself
+	// slash patterns of the files that it consists of, from the root or from $NAME/; ** crosses
+	// folders
+	Files []string
+	Skill []string // those of Files that are its skill
+	Bare  string   // shell command line without the skill; empty where there is no Skill
+	// slash patterns of the files that instruct it, from the root or from $NAME/; ** crosses
+	// folders
+	Prompt  []string
+	Command string  // shell command line, run in the export
+	Root    string  // folder that Files are below; set by who reads the section
+	Limits  Limits  // where it asks for others than the usual ones
+	Cost    float64 // what one run may cost at most, USD; see Priced
+	Priced  bool    // whether Cost is stated
+	// words of a failure that make another try worth it: statuses like 429, or texts
+	Retry []string
+	Rules map[string][]CWE
+	Pos   Pos
 }
 
 // WithoutSkill returns the section with the command line and the files that it has without
@@ -78,7 +91,8 @@ func (e AuditorEntry) WithoutSkill() (bare AuditorEntry, ok bool) {
 	}
 	bare = e
 	bare.Command, bare.Bare, bare.Skill = e.Bare, "", nil
-	bare.Files = slices.DeleteFunc(slices.Clone(e.Files), func(f string) bool { return slices.Contains(e.Skill, f) })
+	bare.Files = slices.DeleteFunc(slices.Clone(e.Files),
+		func(f string) bool { return slices.Contains(e.Skill, f) })
 	return bare, true
 }
 
@@ -100,8 +114,10 @@ type Network struct {
 	Open     bool     // whatever this machine reaches, by no proxy
 	Hosts    []string // name or name:port (443 where it names none); *.name is all below a name
 	Provider string   // the URL of the one host whose key the proxy adds; may be empty
-	BaseURL  string   // the variable that tells the program where that is; one that is set here names another
-	Key      string   // the variable that holds the key here, and a token of the run in the program's environment
+	// the variable that tells the program where that is; one that is set here names another
+	BaseURL string
+	// the variable that holds the key here, and a token of the run in the program's environment
+	Key string
 }
 
 // None reports whether nothing is within reach.
@@ -131,7 +147,8 @@ func AddTraffic(a, b []Traffic) []Traffic {
 	slices.SortStableFunc(sum, func(x, y Traffic) int { return cmp.Compare(x.Host, y.Host) })
 	for i := len(sum) - 1; i > 0; i-- {
 		if x, y := &sum[i-1], sum[i]; x.Host == y.Host {
-			x.Connections, x.Refused, x.Sent, x.Received = x.Connections+y.Connections, x.Refused+y.Refused, x.Sent+y.Sent, x.Received+y.Received
+			x.Connections, x.Refused, x.Sent, x.Received = x.Connections+y.Connections, x.Refused+
+				y.Refused, x.Sent+y.Sent, x.Received+y.Received
 			for _, m := range y.Models {
 				if !slices.Contains(x.Models, m) {
 					x.Models = append(x.Models, m)

@@ -7,9 +7,12 @@ type Pattern string
 // Patterns returns all patterns: the nine of multi-tenant applications, and those of code
 // alone.
 func Patterns() (applications, code []Pattern) {
-	return []Pattern{"SQL injection", "Cross-tenant leakage", "Missing access control", "Soft-deleted records", "Sensitive fields",
-			"Missing pagination limits", "Incorrect permission checks", "State-transition guards", "Temporal access control"},
-		[]Pattern{"Command injection", "Path traversal", "SSRF", "XSS", "Unsafe deserialization", "Weak cryptography", "Secrets",
+	return []Pattern{"SQL injection", "Cross-tenant leakage", "Missing access control",
+			"Soft-deleted records", "Sensitive fields",
+			"Missing pagination limits", "Incorrect permission checks", "State-transition guards",
+			"Temporal access control"},
+		[]Pattern{"Command injection", "Path traversal", "SSRF", "XSS", "Unsafe deserialization",
+			"Weak cryptography", "Secrets",
 			"Race conditions", "Mass assignment"}
 }
 

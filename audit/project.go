@@ -30,7 +30,8 @@ func (r Range) String() string {
 
 // Overlaps reports whether two ranges share a line. No range overlaps nothing.
 func (r Range) Overlaps(o Range) bool {
-	return !r.IsZero() && !o.IsZero() && r.Start <= max(o.Start, o.End) && o.Start <= max(r.Start, r.End)
+	return !r.IsZero() && !o.IsZero() && r.Start <= max(o.Start, o.End) &&
+		o.Start <= max(r.Start, r.End)
 }
 
 // A Project is a benchmark code base, pinned to a commit, with its answer key.
@@ -53,10 +54,12 @@ type Project struct {
 	Mended     bool            // the entries are mended here: what reports them is wrong
 	Planted    bool            // one of ours, drawn by a seed: whatever its key lacks is no flaw
 	Tree       Tree
-	Others     map[string]bool       // by path: files at the pin beside those of Tree; nil without a list
-	Functions  map[string][]Function // by path: the functions of the files that the key names; nil without a manifest
-	KeyHash    string                // sha256 of the parsed known vulnerabilities and decoys, hex
-	Pos        Pos
+	// by path: files at the pin beside those of Tree; nil without a list
+	Others map[string]bool
+	// by path: the functions of the files that the key names; nil without a manifest
+	Functions map[string][]Function
+	KeyHash   string // sha256 of the parsed known vulnerabilities and decoys, hex
+	Pos       Pos
 }
 
 // An Entry is what known vulnerabilities and decoys have in common: where it is that
@@ -169,12 +172,15 @@ type FindingReview struct {
 // A Blank names lines that hold the project's own answers. The sealed export
 // empties them in place, so that line numbers stay.
 type Blank struct {
-	Glob    string  // slash pattern from the root; ** crosses folders
-	Lines   []Range // empty with an empty Pattern: the whole file
-	Pattern string  // regular expression (RE2): what it matches is cut out, within a line unless it begins with (?s)
-	With    string  // of a Pattern: what stands there instead, with $1 for its first group; empty: nothing
-	Why     string
-	Pos     Pos
+	Glob  string  // slash pattern from the root; ** crosses folders
+	Lines []Range // empty with an empty Pattern: the whole file
+	// regular expression (RE2): what it matches is cut out, within a line unless it begins with
+	// (?s)
+	Pattern string
+	// of a Pattern: what stands there instead, with $1 for its first group; empty: nothing
+	With string
+	Why  string
+	Pos  Pos
 }
 
 // A Rename replaces a name that reveals an answer, in paths and contents of the sealed export.
@@ -219,26 +225,35 @@ type Auditor interface {
 
 // An AuditRun is one run of an auditor, with everything that it left behind.
 type AuditRun struct {
-	Report      Report
-	Raw         []byte // the report as it came, up to the cap
-	Stderr      []byte // the tail, up to the cap
-	Stdout      []byte // what a program wrote there, where that is neither its report nor its events; the tail, up to the cap
-	Events      []byte // what it did, turn by turn, as JSON of its own kind; empty where it does not say
-	Command     []string
-	Version     string
-	Model       string // as served, where the agent says so; else as its section says; empty without one
-	Unconfirmed bool   // whether Model is the one that was asked, and nothing says who answered
+	Report Report
+	Raw    []byte // the report as it came, up to the cap
+	Stderr []byte // the tail, up to the cap
+	// what a program wrote there, where that is neither its report nor its events; the tail, up
+	// to the cap
+	Stdout []byte
+	// what it did, turn by turn, as JSON of its own kind; empty where it does not say
+	Events  []byte
+	Command []string
+	Version string
+	// as served, where the agent says so; else as its section says; empty without one
+	Model       string
+	Unconfirmed bool // whether Model is the one that was asked, and nothing says who answered
 	ExitCode    int
 	Started     time.Time
 	Duration    time.Duration
 	PeakMemory  int64 // bytes; 0 when it could not be measured
 	Usage       Usage
-	Exposed     string    // what it was not kept from while it ran; empty when it was confined
-	Confined    string    // by what it was held while it ran: sandbox, account, network, and how its limits were kept
-	Network     []Traffic // with whom it spoke, or tried to, through the proxy of its run
-	Invalid     string    // why the run proves nothing; empty when it counts
-	Whole       bool      // it ended by itself, and all that it wrote is here: reading that again may mend what could not be read
-	EndedEarly  string    // why the run shows an early end: its report breaks off, or its model was stopped; empty when it shows none
+	Exposed     string // what it was not kept from while it ran; empty when it was confined
+	// by what it was held while it ran: sandbox, account, network, and how its limits were kept
+	Confined string
+	Network  []Traffic // with whom it spoke, or tried to, through the proxy of its run
+	Invalid  string    // why the run proves nothing; empty when it counts
+	// it ended by itself, and all that it wrote is here: reading that again may mend what could
+	// not be read
+	Whole bool
+	// why the run shows an early end: its report breaks off, or its model was stopped; empty
+	// when it shows none
+	EndedEarly string
 
 	// Of a run that failed, what is known of the provider's refusal.
 	HTTPStatus int           // as the auditor says; 0 where it says none
@@ -248,21 +263,23 @@ type AuditRun struct {
 
 // A Finding is one thing that an auditor reports.
 type Finding struct {
-	ID          string    `json:"id,omitempty"`
-	RuleID      string    `json:"rule,omitempty"`
-	CWEs        []CWE     `json:"cwes,omitempty"` // in the order in which they were reported
-	Severity    Severity  `json:"severity,omitempty"`
-	Dimension   Dimension `json:"dimension,omitempty"` // as the auditor says; often empty
-	File        string    `json:"file,omitempty"`      // as reported; score.Paths brings it under the root
-	Function    string    `json:"function,omitempty"`
-	Lines       Range     `json:"lines,omitzero"`
-	Title       string    `json:"title,omitempty"`
-	Description string    `json:"description,omitempty"`
-	Confidence  float64   `json:"confidence,omitempty"` // 0 to 1; 0 when not stated
-	Suppressed  string    `json:"suppressed,omitempty"` // why the auditor itself withdrew it
-	Trace       []Step    `json:"trace,omitempty"`      // source -> steps -> sink
-	Others      []Step    `json:"others,omitempty"`     // further locations of the same finding: the first two count, too
-	Pos         Pos       `json:"-"`                    // where in the report it stands
+	ID        string    `json:"id,omitempty"`
+	RuleID    string    `json:"rule,omitempty"`
+	CWEs      []CWE     `json:"cwes,omitempty"` // in the order in which they were reported
+	Severity  Severity  `json:"severity,omitempty"`
+	Dimension Dimension `json:"dimension,omitempty"` // as the auditor says; often empty
+	// as reported; score.Paths brings it under the root
+	File        string  `json:"file,omitempty"`
+	Function    string  `json:"function,omitempty"`
+	Lines       Range   `json:"lines,omitzero"`
+	Title       string  `json:"title,omitempty"`
+	Description string  `json:"description,omitempty"`
+	Confidence  float64 `json:"confidence,omitempty"` // 0 to 1; 0 when not stated
+	Suppressed  string  `json:"suppressed,omitempty"` // why the auditor itself withdrew it
+	Trace       []Step  `json:"trace,omitempty"`      // source -> steps -> sink
+	// further locations of the same finding: the first two count, too
+	Others []Step `json:"others,omitempty"`
+	Pos    Pos    `json:"-"` // where in the report it stands
 }
 
 // A Step is one place on a trace.
@@ -282,9 +299,12 @@ type Report struct {
 	Coverage []Dimension // what the auditor claims to have covered
 	Header   bool        // text: a whole HEADER block was there
 	Sentinel bool        // text: the last line that is not blank is the SENTINEL
-	CutShort string      // why the report shows an early end: it breaks off, or STATS differ from its findings; empty when it shows none
-	Problems []Problem   // what the reader could not use
-	Failed   string      // why the tool itself says that its run did not succeed; empty when it does not
+	// why the report shows an early end: it breaks off, or STATS differ from its findings;
+	// empty when it shows none
+	CutShort string
+	Problems []Problem // what the reader could not use
+	// why the tool itself says that its run did not succeed; empty when it does not
+	Failed string
 }
 
 // A Problem is something in a report that could not be used.

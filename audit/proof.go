@@ -3,15 +3,20 @@ package audit
 // An App is one application of tests/ with everything that its proof needs:
 // the SPEC, the data or harness, the families with their cases.
 type App struct {
-	App      string // its name
-	Dir      string // folder of the application, as the reader was given it
-	Spec     *Spec
-	Schema   string            // the fenced sql block under the SPEC's "## Schema"; empty where cases are code
-	Data     string            // data.sql: the rows (and, where Schema is empty, the tables); empty where cases are code
-	Harness  map[string][]byte // the files of the folder whose names begin with "harness": they run cases that are code
-	Oracles  []Oracle          // oracles.md, "# Oracles": these judge every family
-	Session  []string          // oracles.md, "# Session": the parameters that are not the client's; cases are run with odd values of all others
-	Families []Family          // ascending by query
+	App  string // its name
+	Dir  string // folder of the application, as the reader was given it
+	Spec *Spec
+	// the fenced sql block under the SPEC's "## Schema"; empty where cases are code
+	Schema string
+	// data.sql: the rows (and, where Schema is empty, the tables); empty where cases are code
+	Data string
+	// the files of the folder whose names begin with "harness": they run cases that are code
+	Harness map[string][]byte
+	Oracles []Oracle // oracles.md, "# Oracles": these judge every family
+	// oracles.md, "# Session": the parameters that are not the client's; cases are run with odd
+	// values of all others
+	Session  []string
+	Families []Family // ascending by query
 }
 
 // HasDatabase reports whether its cases are SQL; else they are code, which its harness runs.

@@ -38,7 +38,8 @@ func OneLine(s string, limit int) string {
 // seen: a control or formatting character (the bidirectional and the zero-width
 // ones among them), a filler, or a separator of lines that is none of ASCII's.
 func Invisible(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // CountLines returns the number of lines of a text, including a last line without a line end.

@@ -50,12 +50,14 @@ func (g *sarifSource) next() string {
 		return "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n      \"results\": [\n"
 	case g.made >= g.size:
 		g.state = 2
-		g.buf.WriteString("\n      ],\n      \"tool\": {\"driver\": {\"name\": \"probe\", \"version\": \"1\", \"rules\": [")
+		g.buf.WriteString(
+			"\n      ],\n      \"tool\": {\"driver\": {\"name\": \"probe\", \"version\": \"1\", \"rules\": [")
 		for i := range 200 {
 			if i > 0 {
 				g.buf.WriteByte(',')
 			}
-			fmt.Fprintf(&g.buf, `{"id": "rule-%d", "properties": {"security-severity": "8.%d", "tags": ["security", "external/cwe/cwe-%03d"]}}`, i, i%10, 20+i)
+			fmt.Fprintf(&g.buf,
+				`{"id": "rule-%d", "properties": {"security-severity": "8.%d", "tags": ["security", "external/cwe/cwe-%03d"]}}`, i, i%10, 20+i)
 		}
 		g.buf.WriteString("]}}\n    }\n  ]\n}\n")
 		return g.buf.String()
@@ -172,7 +174,8 @@ func TestSARIFMemory(t *testing.T) {
 			runtime.GC()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			src := &again{peakReader: &peakReader{}, make: func() io.Reader { return &sarifSource{size: 50 << 20, steps: steps} }}
+			src := &again{peakReader: &peakReader{},
+				make: func() io.Reader { return &sarifSource{size: 50 << 20, steps: steps} }}
 			rep, err := Read("big.sarif", src, Options{})
 			require.NoError(t, err)
 			require.Greater(t, src.read, int64(2*50<<20))
@@ -180,7 +183,8 @@ func TestSARIFMemory(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			held := int64(after.HeapAlloc) - int64(before.HeapAlloc)
 			over := int64(src.peak) - int64(before.HeapAlloc) - held
-			t.Logf("%d findings hold %d MB, the reader took %d MB over them at its peak", len(rep.Findings), held>>20, over>>20)
+			t.Logf("%d findings hold %d MB, the reader took %d MB over them at its peak",
+				len(rep.Findings), held>>20, over>>20)
 			require.Less(t, over, int64(24<<20))
 			require.Greater(t, len(rep.Findings), 9000)
 			runtime.KeepAlive(rep)
@@ -228,7 +232,8 @@ func BenchmarkEach(b *testing.B) {
 		_, err := file.Seek(0, io.SeekStart)
 		require.NoError(b, err)
 		src, n := &peakFile{peakReader{r: file}, file}, 0
-		_, err = Each(name, src, Options{MaxFindings: -1}, func(audit.Finding) error { n++; return nil })
+		_, err = Each(name, src, Options{MaxFindings: -1},
+			func(audit.Finding) error { n++; return nil })
 		require.NoError(b, err)
 		require.Greater(b, n, 3_600_000)
 		b.ReportMetric(float64(src.peak)/1e6, "MB")

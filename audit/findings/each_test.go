@@ -28,9 +28,11 @@ func TestEachIsRead(t *testing.T) {
 		"breaks off":              `{"runs": [{"results": [{"ruleId": "r"}, {"ruleId": `,
 		"no results":              `{"runs": [{"tool": {"driver": {"name": "t"}}}]}`,
 		"plain":                   `[{"file": "a.c", "cwe": 1}, {"file": "b.c"}, 7]`,
-		"text":                    head + "| ID | CWE | File |\n|---|---|---|\n| F-1 | CWE-1 | a.c:1 |\n" + tail,
-		"empty":                   "", "neither": "hello",
-		"over the limit": `{"runs": [{"results": [` + strings.Repeat(`{"ruleId": "r"},`, 30) + `{}]}]}`,
+		"text": head +
+			"| ID | CWE | File |\n|---|---|---|\n| F-1 | CWE-1 | a.c:1 |\n" + tail,
+		"empty": "", "neither": "hello",
+		"over the limit": `{"runs": [{"results": [` + strings.Repeat(`{"ruleId": "r"},`, 30) +
+			`{}]}]}`,
 	}
 	err := filepath.WalkDir("testdata", func(name string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -50,7 +52,8 @@ func TestEachIsRead(t *testing.T) {
 		r := strings.NewReader(rest + doc)
 		_, err := r.Seek(int64(len(rest)), io.SeekStart)
 		require.NoError(t, err)
-		got, err := Each(name, r, opt, func(f audit.Finding) error { fs = append(fs, f); return nil })
+		got, err := Each(name, r, opt,
+			func(f audit.Finding) error { fs = append(fs, f); return nil })
 		require.Empty(t, got.Findings)
 		got.Findings = fs
 		require.Equal(t, wantErr == nil, err == nil, name)
@@ -70,10 +73,12 @@ func TestEachStops(t *testing.T) {
 // stops ends the reading of each format by an error of who takes the findings, which
 // says nothing about the report, whatever it is.
 func stops(t *testing.T, enough error) {
-	for _, doc := range []string{`{"runs": [{"results": [{"ruleId": "r"}, {"ruleId": "s"}]}]}`, `[{"file": "a.c"}, {"file": "b.c"}]`,
+	for _, doc := range []string{`{"runs": [{"results": [{"ruleId": "r"}, {"ruleId": "s"}]}]}`,
+		`[{"file": "a.c"}, {"file": "b.c"}]`,
 		head + "| ID | CWE | File |\n|---|---|---|\n| F-1 | CWE-1 | a.c:1 |\n| F-2 | CWE-1 | b.c:1 |\n" + tail} {
 		n := 0
-		rep, err := Each("r", strings.NewReader(doc), Options{}, func(audit.Finding) error { n++; return enough })
+		rep, err := Each("r", strings.NewReader(doc), Options{},
+			func(audit.Finding) error { n++; return enough })
 		require.ErrorIs(t, err, enough)
 		require.NotErrorIs(t, err, ErrTruncated)
 		require.Empty(t, rep.CutShort)
@@ -93,7 +98,10 @@ func TestEachMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	src := &peakReader{}
 	n := 0
-	rep, err := Each("big.sarif", &again{peakReader: src, make: func() io.Reader { return &sarifSource{size: 100 << 20, steps: 0} }}, Options{MaxFindings: -1},
+	rep, err := Each("big.sarif",
+		&again{peakReader: src,
+			make: func() io.Reader { return &sarifSource{size: 100 << 20, steps: 0} }},
+		Options{MaxFindings: -1},
 		func(f audit.Finding) error {
 			require.Equal(t, audit.High, f.Severity)
 			require.Len(t, f.CWEs, 1)

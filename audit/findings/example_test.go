@@ -14,11 +14,13 @@ func ExampleWriteText() {
 		Root: "/src/shop", Files: 2, Coverage: []audit.Dimension{audit.Injection, audit.Crypto},
 		Findings: []audit.Finding{{
 			ID: "F-01", Severity: audit.Critical, CWEs: []audit.CWE{89}, Dimension: audit.Injection,
-			File: "src/Orders.java", Lines: audit.Range{Start: 40, End: 43}, Function: "find", Title: "SQL injection in the search",
+			File: "src/Orders.java", Lines: audit.Range{Start: 40, End: 43}, Function: "find",
+			Title:       "SQL injection in the search",
 			Description: "The parameter q is concatenated into the statement.",
 			Trace: []audit.Step{
 				{File: "src/Web.java", Lines: audit.Range{Start: 12, End: 12}, Note: "parameter q"},
-				{File: "src/Orders.java", Lines: audit.Range{Start: 43, End: 43}, Note: "executeQuery"},
+				{File: "src/Orders.java", Lines: audit.Range{Start: 43, End: 43},
+					Note: "executeQuery"},
 			},
 		}},
 	}
@@ -34,7 +36,8 @@ func ExampleWriteText() {
 	//
 	// | ID | Severity | CWE | Dimension | File | Lines | Function | Title |
 	// |---|---|---|---|---|---|---|---|
-	// | F-01 | CRITICAL | CWE-89 | Injection | `src/Orders.java` | 40-43 | find | SQL injection in the search |
+	// | F-01 | CRITICAL | CWE-89 | Injection | `src/Orders.java` | 40-43 | find | SQL injection
+	// in the search |
 	//
 	// ## Details
 	//

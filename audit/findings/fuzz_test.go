@@ -29,7 +29,8 @@ func sound(t *testing.T, data []byte, rep audit.Report, err error) {
 		if f.Lines.Start < 0 || f.Lines.End < f.Lines.Start {
 			t.Fatalf("impossible lines: %+v", f.Lines)
 		}
-		if !(f.Confidence >= 0 && f.Confidence <= 1) || f.Severity < 0 || f.Severity > audit.Critical {
+		if !(f.Confidence >= 0 && f.Confidence <= 1) || f.Severity < 0 ||
+			f.Severity > audit.Critical {
 			t.Fatalf("out of range: %+v", f)
 		}
 		for _, c := range f.CWEs {
@@ -49,9 +50,12 @@ func sound(t *testing.T, data []byte, rep audit.Report, err error) {
 }
 
 func FuzzReadText(f *testing.F) {
-	f.Add([]byte(head + "| ID | CWE | File | Lines |\n|---|---|---|---|\n| F-1 | CWE-89 | `a.c:1-2` | 3 |\n\n### [F-1] x\n- Trace:\n  - a.c:1 → b.c:2\n" + tail))
-	f.Add([]byte("```markdown\n" + head + "### 漏洞 1：注入【高危】\n**位置**：[a](src/a.c#L1-L2)\n" + tail + "```\n"))
-	f.Add([]byte(head + "ID: F-1\nSeverity: HIGH\nFile: a.c:1, 2-3; b.c\n---\n1. **x**\n   - CWE: 1/2\n> <details>\n" + tail))
+	f.Add([]byte(head +
+		"| ID | CWE | File | Lines |\n|---|---|---|---|\n| F-1 | CWE-89 | `a.c:1-2` | 3 |\n\n### [F-1] x\n- Trace:\n  - a.c:1 → b.c:2\n" + tail))
+	f.Add([]byte("```markdown\n" + head + "### 漏洞 1：注入【高危】\n**位置**：[a](src/a.c#L1-L2)\n" + tail +
+		"```\n"))
+	f.Add([]byte(head +
+		"ID: F-1\nSeverity: HIGH\nFile: a.c:1, 2-3; b.c\n---\n1. **x**\n   - CWE: 1/2\n> <details>\n" + tail))
 	f.Add([]byte("Here it is:\n```json\n[{\"file\": \"a.c:1\", \"cwe\": \"CWE-1\"}]\n```\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<16 {
@@ -71,7 +75,8 @@ func FuzzReadText(f *testing.F) {
 			rep.Findings[i].Lines = lineRange(f.Lines.Start, f.Lines.End)
 		}
 		if rep.Format == Text { // what was read, whatever it was, is written and read again
-			roundTrip(t, TextReport{Root: rep.Root, Tool: rep.Tool, Version: rep.Version, Coverage: audit.Dimensions(), Findings: append([]audit.Finding{}, rep.Findings...)})
+			roundTrip(t, TextReport{Root: rep.Root, Tool: rep.Tool, Version: rep.Version,
+				Coverage: audit.Dimensions(), Findings: append([]audit.Finding{}, rep.Findings...)})
 		}
 	})
 }
@@ -86,17 +91,23 @@ func FuzzTextRoundTrip(f *testing.F) {
 		if len(s)+len(s2) > 1<<12 {
 			return
 		}
-		f := audit.Finding{ID: s, RuleID: s2, File: s, Function: s2, Title: s, Description: s2, Suppressed: s, Trace: []audit.Step{{File: s, Note: s2}, {File: s2, Lines: lines(1, 2), Note: s}}, Others: []audit.Step{{File: s2}}}
+		f := audit.Finding{ID: s, RuleID: s2, File: s, Function: s2, Title: s, Description: s2,
+			Suppressed: s, Trace: []audit.Step{{File: s, Note: s2},
+				{File: s2, Lines: lines(1, 2), Note: s}}, Others: []audit.Step{{File: s2}}}
 		fs := []audit.Finding{f, {ID: s2, Title: s, CWEs: []audit.CWE{1}}}
 		number(fs)
-		roundTrip(t, TextReport{Root: s, Tool: s2, Version: s, Coverage: audit.Dimensions(), Findings: fs})
+		roundTrip(t, TextReport{Root: s, Tool: s2, Version: s,
+			Coverage: audit.Dimensions(), Findings: fs})
 	})
 }
 
 func FuzzReadSARIF(f *testing.F) {
 	var buf bytes.Buffer
-	_ = WriteSARIF(&buf, "t", "1", []audit.Finding{{ID: "F-1", RuleID: "r", CWEs: []audit.CWE{89}, Severity: audit.High, File: "a b.js", Function: "f", Lines: lines(1, 2),
-		Trace: []audit.Step{{File: "c.js"}}, Others: []audit.Step{{File: "d.js", Lines: lines(3, 3)}}, Suppressed: "x", Confidence: 0.5}})
+	_ = WriteSARIF(&buf, "t", "1", []audit.Finding{{ID: "F-1", RuleID: "r", CWEs: []audit.CWE{89},
+		Severity: audit.High, File: "a b.js", Function: "f", Lines: lines(1, 2),
+		Trace:  []audit.Step{{File: "c.js"}},
+		Others: []audit.Step{{File: "d.js", Lines: lines(3, 3)}}, Suppressed: "x",
+		Confidence: 0.5}})
 	f.Add(buf.Bytes())
 	f.Add([]byte(`{"runs":[{"results":[{"ruleIndex":0,"rule":{"index":1,"toolComponent":{"index":0}},"message":{"id":"a","arguments":["x"]},"locations":[{"physicalLocation":{"artifactLocation":{"index":0,"uriBaseId":"R"}},"logicalLocations":[{"index":0}]}],"taxa":[{"index":0,"toolComponent":{"index":0}}]}],
 	"tool":{"driver":{"name":"t","rules":[{"id":"r","relationships":[{"target":{"id":"1"}}],"messageStrings":{"a":{"text":"{0}"}}}]},"extensions":[{"rules":[{"id":"q"}]}]},"taxonomies":[{"name":"CWE","taxa":[{"id":"7"}]}],
@@ -113,7 +124,8 @@ func FuzzReadSARIF(f *testing.F) {
 		}
 		again, err := Read("r.sarif", bytes.NewReader(out.Bytes()), Options{Format: SARIF})
 		if err != nil || len(again.Findings) != len(rep.Findings) {
-			t.Fatalf("%d findings, written and read again %d: %v", len(rep.Findings), len(again.Findings), err)
+			t.Fatalf("%d findings, written and read again %d: %v", len(rep.Findings),
+				len(again.Findings), err)
 		}
 	})
 }

@@ -12,13 +12,20 @@ import (
 func hostile(n int) map[string]string {
 	rep := func(s string) string { return strings.Repeat(s, n/len(s)) }
 	return map[string]string{
-		"header ends": rep("=== HEADER END ===\n"), "sentinels": rep("SENTINEL\n"), "headings": rep("### F-1 x\n"), "fields": rep("File: a.c:1\n"),
-		"brackets": rep("["), "links": rep("[a]("), "backticks": rep("`"), "quotes": rep(">"), "bullets": rep("* "), "pipes": rep("|"),
-		"one ID": "| ID | CWE | File |\n|---|---|---|\n" + rep("| F-1 | 1 | a.c:1 |\n"), "rows": "| ID | CWE | File |\n|---|---|---|\n" + rep("| | 1 | a.c:7 |\n"),
-		"commas": "| CWE | File |\n|---|---|\n| 1 | " + rep("a.c:1,") + " |\n", "arrows": "### F-1: x\n- CWE: 1\n- Trace: " + rep("a.c:1 -> "),
-		"numbers": "| CWE | File |\n|---|---|\n| " + rep("1/") + " | a.c |\n", "escapes": rep("\x1b["), "ids": "### " + rep("A-") + "1\n- CWE: 1\n",
-		"tags": rep("<a "), "fences": rep("```\n# x\n"), "indents": rep(" \n  "), "words": "### F-1: x\n- CWE: 1\n\n" + rep("word\n"),
-		"places": "### F-1: x\n- CWE: 1\n\n" + rep("a.c:1 "), "values": "Severity: " + rep("x - y: z; "), "headers": head + rep("COVERAGE: Auth\n"),
+		"header ends": rep("=== HEADER END ===\n"), "sentinels": rep("SENTINEL\n"),
+		"headings": rep("### F-1 x\n"), "fields": rep("File: a.c:1\n"),
+		"brackets": rep("["), "links": rep("[a]("), "backticks": rep("`"), "quotes": rep(">"),
+		"bullets": rep("* "), "pipes": rep("|"),
+		"one ID":  "| ID | CWE | File |\n|---|---|---|\n" + rep("| F-1 | 1 | a.c:1 |\n"),
+		"rows":    "| ID | CWE | File |\n|---|---|---|\n" + rep("| | 1 | a.c:7 |\n"),
+		"commas":  "| CWE | File |\n|---|---|\n| 1 | " + rep("a.c:1,") + " |\n",
+		"arrows":  "### F-1: x\n- CWE: 1\n- Trace: " + rep("a.c:1 -> "),
+		"numbers": "| CWE | File |\n|---|---|\n| " + rep("1/") + " | a.c |\n",
+		"escapes": rep("\x1b["), "ids": "### " + rep("A-") + "1\n- CWE: 1\n",
+		"tags": rep("<a "), "fences": rep("```\n# x\n"), "indents": rep(" \n  "),
+		"words":  "### F-1: x\n- CWE: 1\n\n" + rep("word\n"),
+		"places": "### F-1: x\n- CWE: 1\n\n" + rep("a.c:1 "), "values": "Severity: " +
+			rep("x - y: z; "), "headers": head + rep("COVERAGE: Auth\n"),
 	}
 }
 
@@ -41,14 +48,18 @@ func TestHostileText(t *testing.T) {
 // TestLongText holds the bounds: a long line and a long description are read, a text
 // that is too large is refused.
 func TestLongText(t *testing.T) {
-	rep, err := Read("r.md", strings.NewReader(head+"| ID | CWE | File |\n|---|---|---|\n| F-1 | 1 | a.c:1 |\n\n"+strings.Repeat("漏", 16<<10)+tail), Options{})
+	rep, err := Read("r.md",
+		strings.NewReader(head+"| ID | CWE | File |\n|---|---|---|\n| F-1 | 1 | a.c:1 |\n\n"+
+			strings.Repeat("漏", 16<<10)+tail), Options{})
 	require.NoError(t, err)
 	require.Len(t, rep.Findings, 1)
 
 	long := strings.Repeat("some words\n", 3000)
-	rep, err = Read("r.md", strings.NewReader(head+"### F-1: x\n- CWE: 1\n- Description: a\n\n"+long+tail), Options{})
+	rep, err = Read("r.md", strings.NewReader(head+"### F-1: x\n- CWE: 1\n- Description: a\n\n"+
+		long+tail), Options{})
 	require.NoError(t, err)
-	require.Equal(t, "a "+strings.TrimSpace(strings.ReplaceAll(long, "\n", " ")), rep.Findings[0].Description)
+	require.Equal(t, "a "+strings.TrimSpace(strings.ReplaceAll(long, "\n", " ")),
+		rep.Findings[0].Description)
 
 	_, err = Read("r.md", strings.NewReader(strings.Repeat("text\n", MaxText/5+1)), Options{})
 	require.ErrorContains(t, err, "more than 8 MB")

@@ -47,7 +47,8 @@ func readJSON(r io.Reader, want string, c *collector) error {
 	case want == JSON && sarif:
 		return fmt.Errorf("%s: expected plain JSON, found SARIF: state the format sarif", c.name)
 	case !sarif && j.lists == 0:
-		return fmt.Errorf("%s: %w: the object has no member runs, findings, results or analysisVulnerabilities, but %s",
+		return fmt.Errorf(
+			"%s: %w: the object has no member runs, findings, results or analysisVulnerabilities, but %s",
 			c.name, ErrNoReport, clip(strings.Join(j.keys, ", ")))
 	}
 	first(&c.rep.Tool, j.profile.tool)
@@ -82,7 +83,8 @@ func (j *jsonReader) topMember(key string) error {
 	case low == "errors":
 		return j.array(func() error {
 			v, err := j.value()
-			j.add(j.line(), "the tool reports an error of its own: %s", clip(flat(jsonMarks.ReplaceAllString(v.Raw, " "))))
+			j.add(j.line(), "the tool reports an error of its own: %s",
+				clip(flat(jsonMarks.ReplaceAllString(v.Raw, " "))))
 			return err
 		})
 	case head[low] != nil:
@@ -112,7 +114,9 @@ func (j *jsonReader) topMember(key string) error {
 // sarifVersion adds a problem for another version than 2.1.
 func (j *jsonReader) sarifVersion(version string) {
 	if version != "" && !strings.HasPrefix(version, "2.1.") {
-		j.add(j.line(), "the SARIF version is %q: expected 2.1.0, since others name files in other members", clip(version))
+		j.add(j.line(),
+			"the SARIF version is %q: expected 2.1.0, since others name files in other members",
+			clip(version))
 	}
 }
 
@@ -146,7 +150,8 @@ func (j *jsonReader) entry(m tree, line int) error {
 			in := folded(v)
 			in["filepath"] = m["filepath"]
 			if in.text("ruleid") == "" {
-				j.add(line, "%s could not read %s: %s", p.title, clip(m.text("filepath")), clip(in.text("message")))
+				j.add(line, "%s could not read %s: %s", p.title, clip(m.text("filepath")),
+					clip(in.text("message")))
 			} else if err := j.one(in, line, each.suppressed); err != nil {
 				return err
 			}
@@ -195,7 +200,8 @@ func (j *jsonReader) finding(m tree, line int) audit.Finding {
 		f.File, f.Lines = all[at].File, all[at].Lines
 		f.Others = slices.Delete(all, at, at+1)
 	}
-	for _, of := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension, fConfidence, fSuppressed, fStatus} {
+	for _, of := range []field{fID, fRule, fTitle, fDescription, fSeverity, fCWE, fDimension,
+		fConfidence, fSuppressed, fStatus} {
 		for _, name := range members[of] {
 			for _, v := range texts(m.at(name)) {
 				if sev := j.profile.severities[v]; of == fSeverity && sev != 0 {

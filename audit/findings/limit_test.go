@@ -23,10 +23,13 @@ func TestMaxFindings(t *testing.T) {
 	var text, sarif bytes.Buffer
 	require.NoError(t, WriteText(&text, TextReport{Findings: fs}))
 	require.NoError(t, WriteSARIF(&sarif, "t", "1", fs))
-	for name, doc := range map[string]string{"text": text.String(), "sarif": sarif.String(), "json": "[" + strings.Repeat(`{"file": "a.c", "cwe": 1},`, 11) + `{"file": "a.c", "cwe": 1}]`} {
+	for name, doc := range map[string]string{"text": text.String(), "sarif": sarif.String(),
+		"json": "[" + strings.Repeat(`{"file": "a.c", "cwe": 1},`, 11) +
+			`{"file": "a.c", "cwe": 1}]`} {
 		t.Run(name, func(t *testing.T) {
 			rep, err := Read("r", strings.NewReader(doc), Options{MaxFindings: 10})
-			require.ErrorContains(t, err, "more than 10 findings: reading ended at this limit (Options.MaxFindings)")
+			require.ErrorContains(t, err,
+				"more than 10 findings: reading ended at this limit (Options.MaxFindings)")
 			require.Len(t, rep.Findings, 10)
 			require.NotEmpty(t, rep.Findings[9].CWEs, "what was read until then is whole")
 			for _, max := range []int{12, 0, -1} {
@@ -41,7 +44,8 @@ func TestMaxFindings(t *testing.T) {
 // TestMaxRuns: the tables of all runs are held, so that there is a limit on them.
 func TestMaxRuns(t *testing.T) {
 	for _, more := range []string{"", ",{}"} {
-		doc := `{"runs": [{"tool": {"driver": {"name": "t"}}, "results": [{"ruleId": "r"}]}` + strings.Repeat(",{}", maxRuns-1) + more + `]}`
+		doc := `{"runs": [{"tool": {"driver": {"name": "t"}}, "results": [{"ruleId": "r"}]}` +
+			strings.Repeat(",{}", maxRuns-1) + more + `]}`
 		rep, err := Read("r", strings.NewReader(doc), Options{})
 		require.Equal(t, "t, ", rep.Tool)
 		require.Len(t, rep.Findings, 1)
@@ -63,9 +67,11 @@ func TestSARIFFlood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			result := `{"ruleId":"r","message":{"text":"m %d"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/f%d.go"},"region":{"startLine":7}}}],"properties":{"severity":"HIGH","cwe":"CWE-89","pad":"` + strings.Repeat("x", 60) + `"}},`
 			if limit < 0 {
-				result = strings.Replace(result, `{"ruleId":"r"`, `{"kind":"pass","ruleId":"r%[1]d"`, 1)
+				result = strings.Replace(result, `{"ruleId":"r"`,
+					`{"kind":"pass","ruleId":"r%[1]d"`, 1)
 			}
-			src := &again{peakReader: &peakReader{}, make: func() io.Reader { return &flood{result: result, left: 50 << 20} }}
+			src := &again{peakReader: &peakReader{},
+				make: func() io.Reader { return &flood{result: result, left: 50 << 20} }}
 			rep, err := Read("flood.sarif", src, Options{MaxFindings: limit})
 			if limit == 0 {
 				require.ErrorContains(t, err, "more than 100000 findings")
@@ -95,7 +101,8 @@ func (f *flood) Read(p []byte) (int, error) {
 		case f.left < 0:
 			return 0, io.EOF
 		case f.n == 0:
-			f.rest = []byte(`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[`)
+			f.rest = []byte(
+				`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[`)
 		case f.left == 0:
 			f.rest, f.left = []byte(`null]}]}`), -1
 		}

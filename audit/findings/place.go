@@ -16,7 +16,8 @@ var (
 	// placePattern splits "path:12-18", "path#L12-L18" and "path (lines 12-18)", and skips
 	// a column after the line. It matches the shortest path, so that 12 is the line of
 	// "a.c:12:5".
-	placePattern = regexp.MustCompile(`(?i)^(.+?)(?::|#|[\s,(]+lines?\s+)` + lineRun + `(?::\d+)?\)?$`)
+	placePattern = regexp.MustCompile(`(?i)^(.+?)(?::|#|[\s,(]+lines?\s+)` + lineRun +
+		`(?::\d+)?\)?$`)
 	linesPattern = regexp.MustCompile(`(?i)^(?:lines?\s+)?` + lineRun + `$`)
 )
 

@@ -29,9 +29,11 @@ var (
 	generic  = &profile{}
 	profiles = []profile{
 		{tool: "eslint", title: "ESLint", marks: "messages filepath",
-			each:       []each{{"messages", ""}, {"suppressedmessages", "suppressed in the source"}},
+			each: []each{{"messages", ""},
+				{"suppressedmessages", "suppressed in the source"}},
 			severities: map[string]audit.Severity{"2": audit.High, "1": audit.Medium}},
-		{tool: "horusec", title: "Horusec", marks: "analysisvulnerabilities", inside: "vulnerabilities"},
+		{tool: "horusec", title: "Horusec", marks: "analysisvulnerabilities",
+			inside: "vulnerabilities"},
 		{tool: "bandit", title: "bandit", marks: "testid issuetext"},
 		{tool: "ruff", title: "Ruff", marks: "code filename endlocation"},
 		{tool: "codex-security", title: "codex-security", marks: "findingid taxonomy"},
@@ -50,13 +52,15 @@ var members = map[field][]string{
 	fFunction:    {"function"},
 	fSeverity:    {"severity", "issueseverity", "severity.level", "extra.severity"},
 	fDimension:   {"dimension"},
-	fConfidence:  {"confidence", "issueconfidence", "confidence.level", "extra.metadata.confidence"},
-	fCWE:         {"cwes", "cwe", "cweid", "cweids", "issuecwe", "taxonomy.cwe", "extra.metadata.cwe"},
-	fFile:        {"file", "path", "filename", "filepath", "location"},
-	fLines:       {"line", "startline", "linenumber", "lines.start", "location.row", "start.line"},
-	fEnd:         {"endline", "lines.end", "endlocation.row", "end.line"},
-	fSuppressed:  {"suppressed"},
-	fStatus:      {"status", "type"},
+	fConfidence: {"confidence", "issueconfidence", "confidence.level",
+		"extra.metadata.confidence"},
+	fCWE: {"cwes", "cwe", "cweid", "cweids", "issuecwe", "taxonomy.cwe",
+		"extra.metadata.cwe"},
+	fFile:       {"file", "path", "filename", "filepath", "location"},
+	fLines:      {"line", "startline", "linenumber", "lines.start", "location.row", "start.line"},
+	fEnd:        {"endline", "lines.end", "endlocation.row", "end.line"},
+	fSuppressed: {"suppressed"},
+	fStatus:     {"status", "type"},
 }
 
 // ruleCode matches the ID of a rule.
@@ -95,7 +99,8 @@ func (t tree) at(path string) gjson.Result {
 
 // has reports whether all of the names have values.
 func (t tree) has(names string) bool {
-	return !slices.ContainsFunc(strings.Fields(names), func(n string) bool { return t[n].Type == gjson.Null })
+	return !slices.ContainsFunc(strings.Fields(names),
+		func(n string) bool { return t[n].Type == gjson.Null })
 }
 
 // text returns the text or number at the first path that has one.

@@ -80,7 +80,8 @@ func Read(name string, r io.ReadSeeker, opt Options) (audit.Report, error) {
 // memory is bounded by these tables and the largest result, however many results there are. For
 // other JSON it is bounded by the largest entry; a text is read whole. An error of take ends
 // the reading and is returned.
-func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) error) (audit.Report, error) {
+func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) error) (audit.Report,
+	error) {
 	c := &collector{name: name, opt: opt, give: take, count: map[string]int{}}
 	err := c.read(r)
 	if errors.Is(err, ErrTruncated) {
@@ -95,7 +96,8 @@ func (c *collector) read(r io.ReadSeeker) error {
 	switch c.opt.Format {
 	case "", Auto, SARIF, JSON, Text:
 	default:
-		return fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto", c.name, c.opt.Format)
+		return fmt.Errorf("%s: unknown format %q: expected sarif, json, text or auto",
+			c.name, c.opt.Format)
 	}
 	start, err := r.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -183,7 +185,8 @@ func numbered(n int) string { return "#" + strconv.Itoa(n) }
 // decoded returns r without a byte order mark, with UTF-16 (as PowerShell writes to files)
 // converted to UTF-8.
 func decoded(r io.Reader) *bufio.Reader {
-	utf8 := transform.NewReader(bufio.NewReaderSize(r, 64<<10), unicode.BOMOverride(encoding.Nop.NewDecoder()))
+	utf8 := transform.NewReader(bufio.NewReaderSize(r, 64<<10),
+		unicode.BOMOverride(encoding.Nop.NewDecoder()))
 	return bufio.NewReaderSize(utf8, 64<<10)
 }
 
@@ -206,7 +209,8 @@ func (c *collector) add(line int, format string, args ...any) {
 func (c *collector) all() []audit.Problem {
 	for _, k := range slices.Sorted(maps.Keys(c.count)) {
 		if more := c.count[k] - problemsOfAKind; more > 0 {
-			what := strings.NewReplacer("%q", "...", "%s", "...", "%d", "...", "%v", "...").Replace(k)
+			what := strings.NewReplacer("%q", "...", "%s", "...", "%d",
+				"...", "%v", "...").Replace(k)
 			c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name},
 				What: fmt.Sprintf("%d more like this: %s", more, what)})
 		}

@@ -76,7 +76,8 @@ func (r *sarifRun) table(s *stream, name string, tables map[string]gjson.Result)
 	case "results":
 		r.looked = r.looked || s.dec.PeekKind() == '['
 	case "externalPropertyFileReferences":
-		r.add(s.line(), "the run refers to other files (externalPropertyFileReferences): they are not read")
+		r.add(s.line(),
+			"the run refers to other files (externalPropertyFileReferences): they are not read")
 	}
 	return s.dec.SkipValue()
 }
@@ -90,7 +91,8 @@ func (r *sarifRun) invocation(s *stream) error {
 	for _, list := range []string{"toolExecutionNotifications", "toolConfigurationNotifications"} {
 		for n := range items(in.Get(list)) {
 			if n.Get("level").Str == "error" {
-				r.add(line, "the tool reports an error of its own: %s", clip(scalar(n.Get("message.text"))))
+				r.add(line, "the tool reports an error of its own: %s",
+					clip(scalar(n.Get("message.text"))))
 			}
 		}
 	}
@@ -111,11 +113,13 @@ func (r *sarifRun) invocation(s *stream) error {
 // index converts the tables to the form that results need.
 func (r *sarifRun) index(tables map[string]gjson.Result) {
 	tool := tables["tool"]
-	r.nameTool(firstText(tool, "driver.name"), firstText(tool, "driver.version", "driver.semanticVersion"))
+	r.nameTool(firstText(tool, "driver.name"), firstText(tool, "driver.version",
+		"driver.semanticVersion"))
 	for t := range items(tables["taxonomies"]) {
 		r.taxonomies = append(r.taxonomies, scalar(t.Get("name")))
 	}
-	for i, component := range slices.AppendSeq([]gjson.Result{tool.Get("driver")}, items(tool.Get("extensions"))) {
+	for i, component := range slices.AppendSeq([]gjson.Result{tool.Get("driver")},
+		items(tool.Get("extensions"))) {
 		for d := range items(component.Get("rules")) {
 			id := scalar(d.Get("id"))
 			if r.rules[id] == nil {
@@ -198,7 +202,8 @@ func firstText(v gjson.Result, paths ...string) string {
 }
 
 // rootBases are the names, in upper case, of base URIs that are the project's root.
-var rootBases = words("SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT WORKSPACE REPOROOT")
+var rootBases = words(
+	"SRCROOT PROJECTROOT ROOTPATH ROOT PROJECT_ROOT SOURCEROOT WORKSPACE REPOROOT")
 
 // findRoot reads the base URIs and finds the project's root: a base with such a name
 // (%SRCROOT%). A single absolute base with another name may be the root, or a source folder
@@ -227,7 +232,8 @@ func (r *sarifRun) findRoot(bases gjson.Result) {
 
 // isAbs reports whether a path is absolute.
 func isAbs(p string) bool {
-	return strings.HasPrefix(p, "/") || len(p) > 2 && drive.MatchString(p) || strings.Contains(p, "://")
+	return strings.HasPrefix(p, "/") || len(p) > 2 && drive.MatchString(p) ||
+		strings.Contains(p, "://")
 }
 
 // path returns the path of an artifact. Paths relative to a base of the root stay relative;

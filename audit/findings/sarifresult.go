@@ -92,7 +92,8 @@ func (r *sarifRun) addCounts() {
 func (r *sarifRun) fill(f *audit.Finding, res result) {
 	own := folded(res["properties"])
 	rule := r.ruleOf(f, res)
-	f.ID, f.Title = cmp.Or(own.text("id"), scalar(res["guid"])), cmp.Or(own.text("title"), rule.title)
+	f.ID, f.Title = cmp.Or(own.text("id"), scalar(res["guid"])), cmp.Or(own.text("title"),
+		rule.title)
 	for t := range items(res["taxa"]) {
 		f.CWEs = addCWEs(f.CWEs, r.taxon(t)...)
 	}
@@ -177,8 +178,10 @@ func (r *sarifRun) step(f *audit.Finding, l gjson.Result) audit.Step {
 // status counts; one under review or rejected does not.
 func suppressed(list gjson.Result) (why string) {
 	for s := range items(list) {
-		if status := firstText(s, "status", "state"); status != "underReview" && status != "rejected" {
-			first(&why, cmp.Or(flat(scalar(s.Get("justification"))), scalar(s.Get("kind")), "suppressed"))
+		if status := firstText(s, "status", "state"); status != "underReview" &&
+			status != "rejected" {
+			first(&why, cmp.Or(flat(scalar(s.Get("justification"))),
+				scalar(s.Get("kind")), "suppressed"))
 		}
 	}
 	return why
@@ -201,8 +204,10 @@ func (r *sarifRun) ruleOf(f *audit.Finding, res result) *sarifRule {
 		placed = cmp.Or(at(r.driver, res["ruleIndex"]), at(r.driver, res["rule"].Get("index")))
 	}
 	f.RuleID = cmp.Or(scalar(res["ruleId"]), scalar(res["rule"].Get("id")), placed)
-	if placed != "" && placed != f.RuleID && !strings.HasPrefix(f.RuleID, placed+"/") && res["ruleIndex"].Exists() {
-		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts", whole(res["ruleIndex"]), clip(placed), clip(f.RuleID))
+	if placed != "" && placed != f.RuleID && !strings.HasPrefix(f.RuleID, placed+"/") &&
+		res["ruleIndex"].Exists() {
+		r.add(f.Pos.Line, "ruleIndex %d is rule %q, ruleId says %q: the ID counts",
+			whole(res["ruleIndex"]), clip(placed), clip(f.RuleID))
 	}
 	for id := range upwards(f.RuleID) {
 		if rule := r.rules[id]; rule != nil {
@@ -210,16 +215,19 @@ func (r *sarifRun) ruleOf(f *audit.Finding, res result) *sarifRule {
 		}
 	}
 	if f.RuleID == "" && (res["ruleIndex"].Exists() || res["rule"].Exists()) {
-		r.add(f.Pos.Line, "the result names a rule by an index that the tool's driver (%d rules) does not have: expected a ruleId", len(r.driver))
+		r.add(f.Pos.Line,
+			"the result names a rule by an index that the tool's driver (%d rules) does not have: expected a ruleId", len(r.driver))
 	}
 	return &sarifRule{}
 }
 
 // levels maps SARIF's levels to severities. A result without a level is a warning.
-var levels = map[string]audit.Severity{"error": audit.High, "": audit.Medium, "warning": audit.Medium, "note": audit.Low, "none": audit.Info}
+var levels = map[string]audit.Severity{"error": audit.High, "": audit.Medium,
+	"warning": audit.Medium, "note": audit.Low, "none": audit.Info}
 
 // severity returns the severity by the rule in the package documentation.
-func (r *sarifRun) severity(f *audit.Finding, res result, own rating, rule *sarifRule) audit.Severity {
+func (r *sarifRun) severity(f *audit.Finding, res result, own rating,
+	rule *sarifRule) audit.Severity {
 	for _, score := range []string{own.score, rule.score} {
 		if score == "" {
 			continue
@@ -244,7 +252,8 @@ func (r *sarifRun) severity(f *audit.Finding, res result, own rating, rule *sari
 	first(&level, rule.level)
 	sev, ok := levels[level]
 	if !ok {
-		r.add(f.Pos.Line, "the level %q is unknown: expected error, warning, note or none", clip(level))
+		r.add(f.Pos.Line, "the level %q is unknown: expected error, warning, note or none",
+			clip(level))
 	}
 	return sev
 }

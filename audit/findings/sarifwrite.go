@@ -161,7 +161,8 @@ func (run *runOut) write(w io.Writer) error {
 }
 
 // levelOf maps severities to levels; others are warnings.
-var levelOf = map[audit.Severity]string{audit.Critical: "error", audit.High: "error", audit.Low: "note", audit.Info: "note"}
+var levelOf = map[audit.Severity]string{audit.Critical: "error", audit.High: "error",
+	audit.Low: "note", audit.Info: "note"}
 
 // resultFor returns a finding as a SARIF result.
 func resultFor(f audit.Finding) resultOut {

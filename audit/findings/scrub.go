@@ -132,7 +132,8 @@ func newRootPattern(root string) *rootPattern {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
 	it := `(^|[^\w./\\-])(?:file:(?://(?:localhost)?)?/?)?(?:` + strings.Join(alts, "|") + `)`
-	return &rootPattern{regexp.MustCompile(it + `(?:[/\\]|$)`), regexp.MustCompile(it + `([^\w./\\-]|\.(?:\s|$))`)}
+	return &rootPattern{regexp.MustCompile(it + `(?:[/\\]|$)`),
+		regexp.MustCompile(it + `([^\w./\\-]|\.(?:\s|$))`)}
 }
 
 // remove returns t with the paths below the root made relative.

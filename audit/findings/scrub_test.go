@@ -46,7 +46,9 @@ func TestScrub(t *testing.T) {
 	for name, doc := range scrubCases {
 		t.Run(name, func(t *testing.T) {
 			require.True(t, json.Valid([]byte(doc)))
-			opt := ScrubOptions{Root: "/home/u/my app", Source: fstest.MapFS{"a.js": {Data: []byte("let q = \"y at the order's own line of source\"\n")}}}
+			opt := ScrubOptions{Root: "/home/u/my app",
+				Source: fstest.MapFS{"a.js": {Data: []byte(
+					"let q = \"y at the order's own line of source\"\n")}}}
 			scrub := func(in string) string {
 				var out bytes.Buffer
 				require.NoError(t, Scrub(strings.NewReader(in), &out, opt))
@@ -67,18 +69,26 @@ func TestScrub(t *testing.T) {
 			after, err := Read("r", strings.NewReader(got), Options{Format: SARIF})
 			require.NoError(t, err)
 			require.NotEmpty(t, after.Findings)
-			require.Equal(t, stdcmp.Or(before.Tool, "unknown")+" "+before.Version, after.Tool+" "+after.Version)
+			require.Equal(t, stdcmp.Or(before.Tool, "unknown")+" "+before.Version,
+				after.Tool+" "+after.Version)
 			require.True(t, slices.IsSortedFunc(after.Findings, func(a, b audit.Finding) int {
 				return stdcmp.Or(strings.Compare(a.File, b.File), a.Lines.Start-b.Lines.Start)
 			}), "by file and line: %v", after.Findings)
 			for i := range before.Findings {
 				f := &before.Findings[i]
 				f.File = strings.TrimPrefix(f.File, "/home/u/my app/")
-				f.Description = strings.ReplaceAll(strings.ReplaceAll(f.Description, "/home/u/my app/", ""), ": 'SOURCE'", "")
-				f.Description = strings.ReplaceAll(f.Description, "let q = \"y at the order's own line of source\"", cutMark)
+				f.Description = strings.ReplaceAll(strings.ReplaceAll(f.Description,
+					"/home/u/my app/", ""), ": 'SOURCE'", "")
+				f.Description = strings.ReplaceAll(f.Description,
+					"let q = \"y at the order's own line of source\"", cutMark)
 			}
-			if d := cmp.Diff(before.Findings, after.Findings, noPos, cmpopts.IgnoreFields(audit.Finding{}, "ID"), cmpopts.IgnoreFields(audit.Step{}, "Note"),
-				cmpopts.SortSlices(func(a, b audit.Finding) bool { return brief0(a) < brief0(b) })); d != "" {
+			if d := cmp.Diff(before.Findings, after.Findings, noPos,
+				cmpopts.IgnoreFields(audit.Finding{}, "ID"),
+				cmpopts.IgnoreFields(audit.Step{}, "Note"),
+				cmpopts.SortSlices(func(a,
+					b audit.Finding) bool {
+					return brief0(a) < brief0(b)
+				})); d != "" {
 				t.Errorf("scrubbing changes findings (-before +after)\n%s", d)
 			}
 		})
@@ -102,7 +112,8 @@ func shuffled(t *testing.T, doc string) string {
 			}
 		}
 	}
-	rand.New(rand.NewPCG(1, 2)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(list),
+		func(i, j int) { list[i], list[j] = list[j], list[i] })
 	b, err := json.Marshal(v)
 	require.NoError(t, err)
 	return string(b)
@@ -110,9 +121,11 @@ func shuffled(t *testing.T, doc string) string {
 
 func TestScrubPaths(t *testing.T) {
 	for in, want := range map[string]string{
-		"/app/a.c": "a.c", "/app": "", "/appendix/a.c": "/appendix/a.c", "/x/app/a.c": "/x/app/a.c", "file:/app/a.c": "a.c",
+		"/app/a.c": "a.c", "/app": "", "/appendix/a.c": "/appendix/a.c", "/x/app/a.c": "/x/app/a.c",
+		"file:/app/a.c":               "a.c",
 		"see /app/a.c and '/app/b.c'": "see a.c and 'b.c'", "file:///app/a.c": "a.c", "a.c": "a.c",
-		`cd /app && make "/app"`: `cd . && make "."`, "/app /app /app/a.c": ". . a.c", "built in /app. See /app.bak": "built in .. See /app.bak",
+		`cd /app && make "/app"`: `cd . && make "."`, "/app /app /app/a.c": ". . a.c",
+		"built in /app. See /app.bak": "built in .. See /app.bak",
 	} {
 		require.Equal(t, want, newRootPattern("/app/").remove(in), in)
 	}
@@ -123,6 +136,7 @@ func TestScrubErrors(t *testing.T) {
 	opt := ScrubOptions{Source: fstest.MapFS{}}
 	require.ErrorIs(t, Scrub(strings.NewReader(`{"runs": [`), &out, opt), ErrTruncated)
 	require.ErrorIs(t, Scrub(strings.NewReader(`hello`), &out, opt), ErrNoReport)
-	require.ErrorContains(t, Scrub(strings.NewReader(`[]`), &out, ScrubOptions{}), "expected ScrubOptions.Source")
+	require.ErrorContains(t, Scrub(strings.NewReader(`[]`), &out, ScrubOptions{}),
+		"expected ScrubOptions.Source")
 	require.Zero(t, out.Len())
 }

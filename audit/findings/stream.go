@@ -87,7 +87,8 @@ func (s *stream) fault(name string, err error) error {
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		pos.Line = s.lines.at(s.lines.off)
-		return fmt.Errorf("%s: %w: the JSON ends in the middle, at %s", pos, ErrTruncated, s.dec.StackPointer())
+		return fmt.Errorf("%s: %w: the JSON ends in the middle, at %s", pos, ErrTruncated,
+			s.dec.StackPointer())
 	}
 	var syn *jsontext.SyntacticError
 	if errors.As(err, &syn) {

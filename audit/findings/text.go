@@ -28,7 +28,8 @@ func readText(r io.Reader, c *collector) error {
 	c.rep.Format = Text
 	data, err := io.ReadAll(io.LimitReader(r, MaxText+1))
 	if err == nil && len(data) > MaxText {
-		err = fmt.Errorf("the text has more than %d MB: expected a report, not a transcript", MaxText>>20)
+		err = fmt.Errorf("the text has more than %d MB: expected a report, not a transcript",
+			MaxText>>20)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.name, err)
@@ -46,8 +47,9 @@ func readText(r io.Reader, c *collector) error {
 	}
 	n := c.taken
 	if start < 0 && last < 0 && n == 0 {
-		return fmt.Errorf("%s: %w: expected SARIF, a JSON array of findings, or a text with HEADER, "+
-			"findings and SENTINEL", c.name, ErrNoReport)
+		return fmt.Errorf(
+			"%s: %w: expected SARIF, a JSON array of findings, or a text with HEADER, "+
+				"findings and SENTINEL", c.name, ErrNoReport)
 	}
 	if n == 0 && t.stated < 0 {
 		c.add(0, "no finding was read, and STATS does not state a number: expected findings=0")
@@ -57,13 +59,16 @@ func readText(r io.Reader, c *collector) error {
 		c.add(t.statsAt, "STATS says %d findings, %d were read", t.stated, n)
 	}
 	if last < 0 {
-		c.add(len(t.lines), "the text ends without a SENTINEL line: it is truncated, or the auditor forgot it")
-		return fmt.Errorf("%s:%d: %w: expected a last line with the word SENTINEL", c.name, len(t.lines), ErrTruncated)
+		c.add(len(t.lines),
+			"the text ends without a SENTINEL line: it is truncated, or the auditor forgot it")
+		return fmt.Errorf("%s:%d: %w: expected a last line with the word SENTINEL", c.name,
+			len(t.lines), ErrTruncated)
 	}
 	return nil
 }
 
-var ansi = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-_])")
+var ansi = regexp.MustCompile(
+	"\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-_])")
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
@@ -111,7 +116,8 @@ func (t *textReader) frame() (start, end, last int) {
 }
 
 var (
-	headerLine  = regexp.MustCompile(`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=](.*)$`)
+	headerLine = regexp.MustCompile(
+		`(?i)^[\s>*_-]*(project root|coverage|stats|tool|version)[\s*_]*[:=](.*)$`)
 	statedCount = regexp.MustCompile(`(?i)\b(?:findings|total)\s*[:=]\s*(\d{1,6})\b` +
 		`|\b(\d{1,6})\s+findings\b`)
 	absurdCount = regexp.MustCompile(`\w+\s*[:=]\s*(?:-\s*\d+|\d{7,})`)
@@ -166,7 +172,9 @@ func (t *textReader) finish() error {
 		switch {
 		case len(f.CWEs) > 0:
 		case prose != nil:
-			t.add(f.Pos.Line, "%s names %s in prose alone, which does not count: expected a CWE field", clip(f.ID), prose[0])
+			t.add(f.Pos.Line,
+				"%s names %s in prose alone, which does not count: expected a CWE field",
+				clip(f.ID), prose[0])
 		case f.File == "":
 			t.add(f.Pos.Line, "%s names neither a file nor a CWE: expected both", clip(f.ID))
 		}

@@ -97,7 +97,8 @@ func (t *textReader) tableLine(s, next string, line int) {
 	case rule.MatchString(s):
 	case rule.MatchString(next) || t.columns == nil:
 		t.columns = columnsOf(row)
-		if !holdsFindings(t.columns) && (slices.Contains(t.columns, fID) || slices.Contains(t.columns, fTitle)) {
+		if !holdsFindings(t.columns) && (slices.Contains(t.columns, fID) ||
+			slices.Contains(t.columns, fTitle)) {
 			t.add(line, "the table is ignored: expected the columns ID, Severity, CWE, Dimension, File, Lines, Function, Title, at least File or CWE")
 		}
 	case !holdsFindings(t.columns):
@@ -135,7 +136,8 @@ func (t *textReader) row(row []string, line int) {
 			len(row), len(t.columns))
 	}
 	f := &audit.Finding{Pos: audit.Pos{File: t.name, Line: line}}
-	for _, file := range []bool{true, false} { // the file first, as the Lines column replaces its lines
+	// the file first, as the Lines column replaces its lines
+	for _, file := range []bool{true, false} {
 		for i, of := range t.columns[:min(len(row), len(t.columns))] {
 			if (of == fFile) == file {
 				t.set(f, of, row[i], line)

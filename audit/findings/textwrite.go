@@ -57,7 +57,8 @@ func textHeader(b io.Writer, r TextReport, fs []audit.Finding) {
 	for i, d := range r.Coverage {
 		names[i] = string(d)
 	}
-	fmt.Fprintf(b, "COVERAGE: %d/10 (%s)\nSTATS: findings=%d", len(names), strings.Join(names, ", "), len(fs))
+	fmt.Fprintf(b, "COVERAGE: %d/10 (%s)\nSTATS: findings=%d", len(names),
+		strings.Join(names, ", "), len(fs))
 	count := map[audit.Severity]int{}
 	for _, f := range fs {
 		count[f.Severity]++
@@ -94,7 +95,8 @@ func table(b io.Writer, fs []audit.Finding) {
 // section writes the fields of a finding that are not in the table.
 func section(b io.Writer, f *audit.Finding) {
 	fmt.Fprintf(b, "\n### [%s] %s\n\n", fields[fID].show(f), fields[fTitle].show(f))
-	for _, of := range []field{fFile, fRule, fConfidence, fSuppressed, fDescription, fTrace, fOthers} {
+	for _, of := range []field{fFile, fRule, fConfidence, fSuppressed, fDescription,
+		fTrace, fOthers} {
 		shown := fields[of].show(f)
 		if shown != "" && !of.list() {
 			shown = " " + shown

@@ -55,7 +55,8 @@ var shortID = regexp.MustCompile(`^(?:#\d+|[A-Za-z]{0,12}-?\d{1,5})$`)
 
 // asValue writes a value plainly if value reads it back unchanged, else as a literal.
 func asValue(of field, v string) string {
-	if value(of, v) == v && safe(v) && !strings.HasPrefix(v, `"`) && (of != fID || shortID.MatchString(v)) {
+	if value(of, v) == v && safe(v) && !strings.HasPrefix(v, `"`) &&
+		(of != fID || shortID.MatchString(v)) {
 		return v
 	}
 	return quote(v)
@@ -117,7 +118,8 @@ func step(raw string) audit.Step {
 	if _, rest, ok := literal(raw); ok {
 		suffix, _, _ := strings.Cut(rest, " ")
 		at, note = raw[:len(raw)-len(rest)]+suffix, strings.TrimPrefix(rest[len(suffix):], " ")
-	} else if span, rest, ok := strings.Cut(strings.TrimPrefix(raw, "`"), "`"); ok && raw[0] == '`' {
+	} else if span, rest, ok := strings.Cut(strings.TrimPrefix(raw, "`"), "`"); ok &&
+		raw[0] == '`' {
 		at, note = "`"+span+"`", rest
 	}
 	s, _ := place(at)

@@ -77,7 +77,8 @@ func severityOfScore(f float64) audit.Severity {
 
 // cwePattern matches a CWE in prose: "CWE", up to two of hyphen, dash, underscore, space, colon
 // or #, and the number; or the address of its page at MITRE.
-var cwePattern = regexp.MustCompile(`(?i)(?:\bcwe[-‐‑‒–—_ :#]{0,2}|cwe\.mitre\.org/data/definitions/)0*([1-9]\d{0,4})(?:\D|$)`)
+var cwePattern = regexp.MustCompile(
+	`(?i)(?:\bcwe[-‐‑‒–—_ :#]{0,2}|cwe\.mitre\.org/data/definitions/)0*([1-9]\d{0,4})(?:\D|$)`)
 
 // cweMore matches the next number of a list like "CWE-89/564" or "CWE-79, 80 and 83". It is used
 // in CWE fields only.
@@ -208,7 +209,8 @@ func withdrawal(s string) string {
 
 // confidences maps the words of tools to numbers. The numbers are ours, since no tool defines
 // them.
-var confidences = map[string]float64{"certain": 1, "confirmed": 1, "very-high": 0.95, "high": 0.9, "firm": 0.9, "medium": 0.6, "moderate": 0.6,
+var confidences = map[string]float64{"certain": 1, "confirmed": 1, "very-high": 0.95, "high": 0.9,
+	"firm": 0.9, "medium": 0.6, "moderate": 0.6,
 	"probable": 0.6, "low": 0.3, "tentative": 0.3, "possible": 0.3}
 
 // confidenceOf returns the confidence that a share ("0.8"), a percentage ("80 %", "80") or a

@@ -18,14 +18,17 @@ func Added(now, beside [][]Trial) string {
 		name, format string
 		of           func(*Trial) Value
 	}{
-		{"points of recall", "%+.1f", func(t *Trial) Value { return scaled(t.Result.Metrics.Recall, 100) }},
-		{"of precision", "%+.1f", func(t *Trial) Value { return scaled(t.Result.Metrics.Precision.Low, 100) }},
+		{"points of recall", "%+.1f",
+			func(t *Trial) Value { return scaled(t.Result.Metrics.Recall, 100) }},
+		{"of precision", "%+.1f",
+			func(t *Trial) Value { return scaled(t.Result.Metrics.Precision.Low, 100) }},
 		{"dollars", "%+.2f", func(t *Trial) Value { return Value{t.USD, t.Priced} }},
 		{"minutes", "%+.1f", func(t *Trial) Value { return Of(t.Seconds / 60) }},
 	} {
 		var pairs []stat.Pair
 		for i := range now {
-			pairs = append(pairs, stat.Pair{Now: values(now[i], f.of), Before: values(beside[i], f.of)})
+			pairs = append(pairs, stat.Pair{Now: values(now[i], f.of),
+				Before: values(beside[i], f.of)})
 		}
 		iv, err := stat.MeanDifference(pairs, level)
 		if err != nil {

@@ -14,7 +14,8 @@ import (
 
 // trialWith returns a trial in which an auditor earned so much of a project's 20 entries.
 func trialWith(project string, credit float64) score.Trial {
-	r := &score.Result{Version: score.Version, Project: project, KeyHash: project, Known: make([]score.KnownResult, 20)}
+	r := &score.Result{Version: score.Version, Project: project, KeyHash: project,
+		Known: make([]score.KnownResult, 20)}
 	for i := range r.Known {
 		r.Known[i].ID = fmt.Sprint(i)
 	}
@@ -33,7 +34,8 @@ func TestFollowingTheAdviceEnds(t *testing.T) {
 	for _, c := range []struct {
 		projects int
 		lost     float64
-	}{{1, 0}, {4, 0}, {13, 0}, {1, 0.1}, {4, 0.1}, {13, 0.1}, {1, 0.2}, {4, 0.2}, {13, 0.2}, {1, 0.4}, {4, 0.4}, {13, 0.4}} {
+	}{{1, 0}, {4, 0}, {13, 0}, {1, 0.1}, {4, 0.1}, {13, 0.1}, {1, 0.2}, {4, 0.2}, {13, 0.2}, {1,
+		0.4}, {4, 0.4}, {13, 0.4}} {
 		r := rand.New(rand.NewPCG(37, uint64(c.projects)))
 		trial := func(name string, recall float64) score.Trial {
 			v := recall + math.Sqrt(recall*(1-recall)*(0.5/20+0.02))*r.NormFloat64()
@@ -80,7 +82,8 @@ func TestFollowingTheAdviceEnds(t *testing.T) {
 			}
 			ends[s.Verdict]++
 		}
-		t.Logf("%2d projects, %2.0f points: PASS %d, FAIL %d of %d", c.projects, 100*c.lost, ends[audit.Pass], ends[audit.Fail], draws)
+		t.Logf("%2d projects, %2.0f points: PASS %d, FAIL %d of %d", c.projects, 100*c.lost,
+			ends[audit.Pass], ends[audit.Fail], draws)
 		require.Equal(t, draws, ends[audit.Pass]+ends[audit.Fail])
 		switch {
 		case c.lost == 0:

@@ -19,7 +19,8 @@ import (
 // pinned: a change of the rules that helps one of them shows here.
 
 // commonCWEs is the order of the CWE Top 25 of 2023.
-var commonCWEs = []audit.CWE{787, 79, 89, 416, 78, 20, 125, 22, 352, 434, 862, 476, 287, 190, 502, 77, 119, 798, 918, 306, 362, 269, 94, 863, 276}
+var commonCWEs = []audit.CWE{787, 79, 89, 416, 78, 20, 125, 22, 352, 434, 862, 476, 287, 190, 502,
+	77, 119, 798, 918, 306, 362, 269, 94, 863, 276}
 
 // target is a synthetic project of the size of a larger benchmark: 1,500 Java
 // files, 60 entries in 45 of them.
@@ -32,7 +33,8 @@ func target() *audit.Project {
 		names = append(names, n)
 		p.Tree[n] = audit.TreeFile{Path: n, Lines: 30 + rng.IntN(400)}
 	}
-	cwes := [][]audit.CWE{{89, 564}, {79}, {22, 23}, {502}, {918}, {639, 566}, {798, 321}, {327}, {328}, {306, 862},
+	cwes := [][]audit.CWE{{89, 564}, {79}, {22, 23}, {502}, {918}, {639, 566}, {798, 321}, {327},
+		{328}, {306, 862},
 		{287}, {200}, {532}, {434}, {352}, {78, 77}, {94}, {611}, {601}, {1395}}
 	dims := map[audit.CWE]audit.Dimension{611: audit.Injection, 601: audit.BusinessLogic}
 	for i := range 60 {
@@ -101,7 +103,8 @@ func TestAttackers(t *testing.T) {
 		make func() []audit.Finding
 		want pinned
 	}{
-		{"80 random findings by CWE frequency", func() []audit.Finding { return randomFindings(p, 80, 1) }, pinned{0, 0, 0, 19.2, 0.8}},
+		{"80 random findings by CWE frequency",
+			func() []audit.Finding { return randomFindings(p, 80, 1) }, pinned{0, 0, 0, 19.2, 0.8}},
 		{"top 25 CWEs on random files", func() []audit.Finding {
 			rng := rand.New(rand.NewPCG(3, 4))
 			names := paths(p)
@@ -153,13 +156,16 @@ func TestAttackers(t *testing.T) {
 	goals := score.Goals{Recall: 0.7, Precision: 0.85, F1: 0.77, Coverage: 8}
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
-			r, err := score.Score(score.Input{Project: p, Findings: a.make(), Dimensions: dims, Rounds: 50})
+			r, err := score.Score(score.Input{Project: p, Findings: a.make(),
+				Dimensions: dims, Rounds: 50})
 			require.NoError(t, err)
 			m := r.Metrics
 			tenth := func(v score.Value) float64 { return math.Round(1000*v.V) / 10 }
-			require.Equal(t, a.want, pinned{tenth(m.Recall), tenth(m.Precision.Low), tenth(m.Precision.High),
+			require.Equal(t, a.want, pinned{tenth(m.Recall), tenth(m.Precision.Low),
+				tenth(m.Precision.High),
 				tenth(r.Literal.Recall), tenth(m.Chance.P99)})
-			j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: r}}}, score.Rules{})
+			j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: r}}},
+				score.Rules{})
 			require.NoError(t, err)
 			require.Equal(t, audit.Fail, j.Verdict)
 		})
@@ -174,7 +180,8 @@ func TestRandomFindingsScoreNothing(t *testing.T) {
 	var ours, letters, most float64
 	const draws = 100
 	for seed := range uint64(draws) {
-		r, err := score.Score(score.Input{Project: p, Findings: randomFindings(p, 80, seed), Dimensions: dims, Rounds: -1})
+		r, err := score.Score(score.Input{Project: p, Findings: randomFindings(p, 80, seed),
+			Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		ours += r.Metrics.Recall.V / draws
 		letters += r.Literal.Recall.V / draws
@@ -211,12 +218,14 @@ func TestNoiseGainsNothing(t *testing.T) {
 	dims := realDimensions(t)
 	for seed := range uint64(20) {
 		run := func(fs []audit.Finding) score.Metrics {
-			r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: -1})
+			r, err := score.Score(score.Input{Project: p, Findings: fs,
+				Dimensions: dims, Rounds: -1})
 			require.NoError(t, err)
 			return r.Metrics
 		}
 		honest := score.AsFindings(p)[:18]
-		before, after := run(honest), run(append(slices.Clone(honest), randomFindings(p, 40, seed)...))
+		before, after := run(honest), run(append(slices.Clone(honest),
+			randomFindings(p, 40, seed)...))
 		require.Equal(t, score.Of(0.3), before.Recall)
 		require.LessOrEqual(t, after.Recall.V, before.Recall.V+0.5/60, "at most one lucky half")
 		require.Less(t, after.Precision.Low.V, before.Precision.Low.V)

@@ -22,7 +22,8 @@ func CompareAuditors(projects ...AuditedByTwo) (Comparison, error) {
 	for _, p := range projects {
 		all := slices.Concat(p.A, p.B)
 		if len(p.A) == 0 || len(p.B) == 0 {
-			return Comparison{}, errors.New("score: a project without a trial that counts on both sides: expected one by each auditor at least")
+			return Comparison{},
+				errors.New("score: a project without a trial that counts on both sides: expected one by each auditor at least")
 		}
 		if err := checkComparable(all); err != nil {
 			return Comparison{}, err
@@ -42,7 +43,8 @@ func items(project string, now, baseline []*Result, literal bool) []stat.Item {
 	is, was := Credits(now, literal), Credits(baseline, literal)
 	var out []stat.Item
 	for _, k := range now[0].Known {
-		out = append(out, stat.Item{Group: project, ID: project + "/" + k.ID, Family: project + "/" + cmp.Or(k.File, k.ID), Bad: true,
+		out = append(out, stat.Item{Group: project, ID: project + "/" + k.ID,
+			Family: project + "/" + cmp.Or(k.File, k.ID), Bad: true,
 			Baseline: was[k.ID], Now: is[k.ID]})
 	}
 	return out
@@ -58,7 +60,8 @@ func FoundBy(these, others []*Result) []KnownResult {
 	a, b := Credits(these, false), Credits(others, false)
 	for _, k := range these[0].Known {
 		if slices.Contains(a[k.ID], 1) && mean(b[k.ID], Of).V == 0 {
-			found = append(found, KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension, Corroborated: k.Corroborated})
+			found = append(found, KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension,
+				Corroborated: k.Corroborated})
 		}
 	}
 	return found

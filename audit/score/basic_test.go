@@ -14,28 +14,34 @@ import (
 
 // dims is a map large enough for these tests; the real one is a fixture.
 var dims = map[audit.CWE]audit.Dimension{
-	89: audit.Injection, 564: audit.Injection, 943: audit.Injection, 79: audit.Injection, 80: audit.Injection,
+	89: audit.Injection, 564: audit.Injection, 943: audit.Injection, 79: audit.Injection,
+	80: audit.Injection,
 	78: audit.Injection, 77: audit.Injection, 94: audit.Injection,
 	22: audit.FileOps, 23: audit.FileOps, 36: audit.FileOps, 434: audit.FileOps,
 	502: audit.Deserialization, 918: audit.SSRF, 639: audit.BusinessLogic, 566: audit.BusinessLogic,
 	798: audit.Crypto, 259: audit.Crypto, 327: audit.Crypto, 328: audit.Crypto, 330: audit.Crypto,
-	200: audit.DataExposure, 532: audit.DataExposure, 287: audit.Auth, 306: audit.Auth, 352: audit.Auth,
-	862: audit.Auth, 16: audit.Configuration, 614: audit.Configuration, 1104: audit.SupplyChain, 1395: audit.SupplyChain,
+	200: audit.DataExposure, 532: audit.DataExposure, 287: audit.Auth, 306: audit.Auth,
+	352: audit.Auth,
+	862: audit.Auth, 16: audit.Configuration, 614: audit.Configuration, 1104: audit.SupplyChain,
+	1395: audit.SupplyChain,
 }
 
 func known(id, file string, start, end int, cwes ...audit.CWE) audit.Known {
-	return audit.Known{ID: id, Dimension: dims[cwes[0]], CWEs: cwes, Severity: audit.High, File: file,
+	return audit.Known{ID: id, Dimension: dims[cwes[0]], CWEs: cwes, Severity: audit.High,
+		File:  file,
 		Lines: audit.Range{Start: start, End: end}}
 }
 
 func finding(id, file string, start, end int, cwes ...audit.CWE) audit.Finding {
-	return audit.Finding{ID: id, CWEs: cwes, Severity: audit.High, File: file, Lines: audit.Range{Start: start, End: end}}
+	return audit.Finding{ID: id, CWEs: cwes, Severity: audit.High, File: file,
+		Lines: audit.Range{Start: start, End: end}}
 }
 
 // project gives a project whose tree holds the files a.java to e.java with 500
 // lines each.
 func project(known ...audit.Known) *audit.Project {
-	p := &audit.Project{Name: "synthetic", Known: known, Tree: audit.Tree{}, Pos: audit.Pos{File: "synthetic.md", Line: 1}}
+	p := &audit.Project{Name: "synthetic", Known: known, Tree: audit.Tree{},
+		Pos: audit.Pos{File: "synthetic.md", Line: 1}}
 	for _, f := range []string{"a.java", "b.java", "c.java", "d.java", "src/Deep.java"} {
 		p.Tree[f] = audit.TreeFile{Path: f, Lines: 500}
 	}
@@ -70,7 +76,8 @@ func TestEveryDispositionWithItsReason(t *testing.T) {
 	)
 	p.Known[0].Functions = []string{"findByLogin"}
 	p.Known[2].Also = []string{"d.java"}
-	p.Decoys = []audit.Decoy{{ID: "D1", Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: "a.java", Lines: audit.Range{Start: 300, End: 305}}}
+	p.Decoys = []audit.Decoy{{ID: "D1", Dimension: audit.Injection, CWEs: []audit.CWE{89},
+		File: "a.java", Lines: audit.Range{Start: 300, End: 305}}}
 
 	withFunction := finding("function", "a.java", 0, 0, 564)
 	withFunction.Function = "UserService::findByLogin(String)"
@@ -81,26 +88,35 @@ func TestEveryDispositionWithItsReason(t *testing.T) {
 		want score.Disposition
 		why  string
 	}{
-		{finding("own", "a.java", 102, 102, 89), score.Matched, "K1; CWE-89; by lines, lines overlap"},
-		{finding("near", "a.java", 114, 114, 89), score.Matched, "K1; CWE-89; by lines, 10 lines off"},
-		{finding("too far", "a.java", 115, 115, 89), score.Half, "K1; CWE-89; by file, 11 lines off"},
-		{finding("parent, one step", "a.java", 100, 100, 943), score.Matched, "K1; CWE-943, parent of CWE-89; by lines, lines overlap"},
+		{finding("own", "a.java", 102, 102, 89), score.Matched,
+			"K1; CWE-89; by lines, lines overlap"},
+		{finding("near", "a.java", 114, 114, 89), score.Matched,
+			"K1; CWE-89; by lines, 10 lines off"},
+		{finding("too far", "a.java", 115, 115, 89), score.Half,
+			"K1; CWE-89; by file, 11 lines off"},
+		{finding("parent, one step", "a.java", 100, 100, 943), score.Matched,
+			"K1; CWE-943, parent of CWE-89; by lines, lines overlap"},
 		{finding("sibling, two steps", "a.java", 100, 100, 78), score.OffKey, ""},
 		{withFunction, score.Matched, "K1; CWE-564; by function"},
 		{finding("no lines", "a.java", 0, 0, 564), score.Half, "K1; CWE-564; by file"},
 		{finding("51 lines", "a.java", 80, 130, 564), score.Half, "K1; CWE-564; by file"},
-		{finding("50 lines", "a.java", 80, 129, 564), score.Matched, "K1; CWE-564; by lines, lines overlap"},
+		{finding("50 lines", "a.java", 80, 129, 564), score.Matched,
+			"K1; CWE-564; by lines, lines overlap"},
 		{finding("parent is no half", "a.java", 0, 0, 943), score.OffKey, ""},
 		{finding("also", "d.java", 400, 400, 502), score.Half, "K3; CWE-502; by also"},
 		{finding("elsewhere", "b.java", 10, 10, 502), score.Misplaced, "K3; CWE-502; another file"},
-		{finding("decoy", "a.java", 300, 300, 89), score.DecoyHit, "D1; CWE-89; by lines, lines overlap"},
+		{finding("decoy", "a.java", 300, 300, 89), score.DecoyHit,
+			"D1; CWE-89; by lines, lines overlap"},
 		{finding("new", "a.java", 100, 104, 918), score.OffKey, ""},
-		{finding("invented", "a.jav", 100, 104, 89), score.MissingPath, `"a.jav" is no file of the project`},
+		{finding("invented", "a.jav", 100, 104, 89), score.MissingPath,
+			`"a.jav" is no file of the project`},
 		{finding("no file", "", 100, 104, 89), score.MissingPath, "names no file"},
-		{finding("past", "a.java", 501, 501, 89), score.PastEnd, "line 501 of a file with 500 lines"},
+		{finding("past", "a.java", 501, 501, 89), score.PastEnd,
+			"line 501 of a file with 500 lines"},
 		{finding("none", "a.java", 100, 104), score.NoCWE, ""},
 		{finding("fourth CWE", "a.java", 100, 104, 918, 611, 80, 89), score.OffKey, ""},
-		{finding("third CWE", "a.java", 100, 104, 918, 918, 611, 89), score.Matched, "K1; CWE-89; by lines, lines overlap"},
+		{finding("third CWE", "a.java", 100, 104, 918, 918, 611, 89), score.Matched,
+			"K1; CWE-89; by lines, lines overlap"},
 		{withdrawn, score.Suppressed, "accepted in triage"},
 	} {
 		t.Run(c.f.ID, func(t *testing.T) {
@@ -110,14 +126,17 @@ func TestEveryDispositionWithItsReason(t *testing.T) {
 		})
 	}
 	r := mustScore(t, p, finding("excess", "a.java", 100, 104, 918, 611, 80, 89, 90))
-	require.Equal(t, []audit.CWE{89, 90}, r.Findings[0].Ignored, "CWEs that did not count are shown")
+	require.Equal(t, []audit.CWE{89, 90}, r.Findings[0].Ignored,
+		"CWEs that did not count are shown")
 }
 
 func TestOneStepNeedsTheSameDimension(t *testing.T) {
 	p := project(known("K1", "a.java", 10, 10, 89))
 	p.Known[0].Dimension = audit.BusinessLogic
-	require.Equal(t, score.OffKey, mustScore(t, p, finding("F", "a.java", 10, 10, 564)).Findings[0].Disposition)
-	require.Equal(t, score.Matched, mustScore(t, p, finding("F", "a.java", 10, 10, 89)).Findings[0].Disposition)
+	require.Equal(t, score.OffKey,
+		mustScore(t, p, finding("F", "a.java", 10, 10, 564)).Findings[0].Disposition)
+	require.Equal(t, score.Matched,
+		mustScore(t, p, finding("F", "a.java", 10, 10, 89)).Findings[0].Disposition)
 }
 
 // Known A stands at line 10 and B at line 40. One finding spans both, the other
@@ -139,7 +158,8 @@ func TestDuplicates(t *testing.T) {
 		fs = append(fs, finding("F", "a.java", 10+i, 10+i, 89))
 	}
 	r := mustScore(t, p, fs...)
-	require.Equal(t, []score.Disposition{score.Matched, score.Duplicate, score.Duplicate, score.Duplicate, score.Duplicate, score.Duplicate}, dispositions(r),
+	require.Equal(t, []score.Disposition{score.Matched, score.Duplicate, score.Duplicate,
+		score.Duplicate, score.Duplicate, score.Duplicate}, dispositions(r),
 		"the nearest is the match, and no duplicate takes half of K2")
 	require.Equal(t, 3, r.Metrics.Counted, "three of five duplicates are free")
 	require.Equal(t, score.Ratio(1, 3), r.Metrics.Precision.High)
@@ -171,8 +191,10 @@ func TestNothingToJudgeByIsAnError(t *testing.T) {
 		{score.Input{}, "no project"},
 		{score.Input{Project: project(), Dimensions: dims}, "no known vulnerability"},
 		{score.Input{Project: project(known("K", "a.java", 1, 1, 89))}, "dimensions.md"},
-		{score.Input{Project: project(known("K", "a.java", 1, 1, 89), known("K", "b.java", 1, 1, 89)), Dimensions: dims}, `"K" stands twice`},
-		{score.Input{Project: project(known("K", "", 1, 1, 89)), Dimensions: dims}, "needs an ID, a file and a CWE"},
+		{score.Input{Project: project(known("K", "a.java", 1, 1, 89),
+			known("K", "b.java", 1, 1, 89)), Dimensions: dims}, `"K" stands twice`},
+		{score.Input{Project: project(known("K", "", 1, 1, 89)), Dimensions: dims},
+			"needs an ID, a file and a CWE"},
 	} {
 		_, err := score.Score(c.in)
 		require.ErrorContains(t, err, c.want)
@@ -181,7 +203,8 @@ func TestNothingToJudgeByIsAnError(t *testing.T) {
 
 func TestAKeyPlayedBackScoresOneEverywhere(t *testing.T) {
 	p := project(
-		known("K1", "a.java", 10, 12, 89, 564), known("K2", "a.java", 11, 13, 89), known("K3", "a.java", 10, 12, 564),
+		known("K1", "a.java", 10, 12, 89, 564), known("K2", "a.java", 11, 13, 89),
+		known("K3", "a.java", 10, 12, 564),
 		known("K4", "b.java", 1, 1, 22), known("K5", "c.java", 1, 50, 502, 20, 915, 913))
 	p.Known[1].Severity, p.Known[2].Severity = audit.Low, audit.Critical
 	p.Known[3].Functions = []string{"read", "write"}
@@ -213,17 +236,20 @@ func requirePerfect(t *testing.T, r *score.Result) {
 		require.Equal(t, one, c.SeverityAccuracy)
 	}
 	for i, k := range r.Known {
-		require.Equal(t, k.ID, r.Findings[k.Finding].Finding.ID, "entry %d takes its own finding", i)
+		require.Equal(t, k.ID, r.Findings[k.Finding].Finding.ID, "entry %d takes its own finding",
+			i)
 	}
 }
 
 // Stored findings can be scored again: what scoring reads survives JSON.
 func TestStoredFindingsScoreAlike(t *testing.T) {
-	p := project(known("K1", "a.java", 10, 12, 89), known("K2", "b.java", 5, 5, 22), known("K3", "c.java", 5, 5, 502))
+	p := project(known("K1", "a.java", 10, 12, 89), known("K2", "b.java", 5, 5, 22),
+		known("K3", "c.java", 5, 5, 502))
 	rng := rand.New(rand.NewPCG(1, 2))
 	var fs []audit.Finding
 	for range 40 {
-		f := finding("F", []string{"a.java", "b.java", "c.java", "x"}[rng.IntN(4)], rng.IntN(30), 0, []audit.CWE{89, 22, 502, 918}[rng.IntN(4)])
+		f := finding("F", []string{"a.java", "b.java", "c.java", "x"}[rng.IntN(4)], rng.IntN(30), 0,
+			[]audit.CWE{89, 22, 502, 918}[rng.IntN(4)])
 		f.Function = []string{"", "read"}[rng.IntN(2)]
 		fs = append(fs, f)
 	}

@@ -13,20 +13,25 @@ import (
 // the baseline. Where it then falls it fails.
 func TestBelowGoalAsInTheBaseline(t *testing.T) {
 	p := target()
-	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:3*len(p.Known)/5], Dimensions: realDimensions(t), Rounds: -1})
+	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:3*len(p.Known)/5],
+		Dimensions: realDimensions(t), Rounds: -1})
 	require.NoError(t, err)
-	goals := score.Goals{Recall: 0.9, Coverage: 10, Expected: 1000, Minimums: map[audit.Dimension]int{audit.SSRF: 100}}
+	goals := score.Goals{Recall: 0.9, Coverage: 10, Expected: 1000,
+		Minimums: map[audit.Dimension]int{audit.SSRF: 100}}
 	same := []score.Trial{{Result: r}}
-	j, err := score.Judge(score.Subject{Goals: goals, Now: same, Baseline: same}, score.Rules{Deterministic: true})
+	j, err := score.Judge(score.Subject{Goals: goals, Now: same, Baseline: same},
+		score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	for _, g := range j.Reasons {
 		require.NotEqual(t, audit.Fail, g.Verdict, g.Text)
 	}
 	require.Equal(t, audit.Warn, j.Verdict)
 
-	half, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:len(p.Known)/3], Dimensions: realDimensions(t), Rounds: -1})
+	half, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:len(p.Known)/3],
+		Dimensions: realDimensions(t), Rounds: -1})
 	require.NoError(t, err)
-	j, err = score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: half}}, Baseline: same}, score.Rules{Deterministic: true})
+	j, err = score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: half}},
+		Baseline: same}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict)
 }
@@ -40,7 +45,8 @@ func TestNothingFoundAsAtTheBaseline(t *testing.T) {
 	j, err := score.Judge(score.Subject{Goals: goals, Now: none}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict)
-	j, err = score.Judge(score.Subject{Goals: goals, Now: none, Baseline: none}, score.Rules{Deterministic: true})
+	j, err = score.Judge(score.Subject{Goals: goals, Now: none, Baseline: none},
+		score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	require.Equal(t, audit.Warn, j.Verdict)
 }

@@ -16,7 +16,8 @@ type Answer struct {
 	Trial    int           // from 0
 	Outcome  audit.Outcome // of the trial
 	Violates []int         // requirements that the reviewer says are violated
-	Used     *Consumed     // what the trial took, or trials together; nil where another answer states it
+	// what the trial took, or trials together; nil where another answer states it
+	Used *Consumed
 }
 
 // An Estimate is a share with its 95 % interval, which allows for any dependence
@@ -50,14 +51,19 @@ type Bench struct {
 	Families int                   `json:"families"`
 	Trials   int                   `json:"trials"` // the most that a case has
 
-	Errors           Estimate `json:"errors_per_hundred"` // wrong answers in a hundred: 100 x (1 - Accuracy)
-	BalancedAccuracy Estimate `json:"balanced_accuracy"`  // the mean of Recall and Specificity
+	// wrong answers in a hundred: 100 x (1 - Accuracy)
+	Errors           Estimate `json:"errors_per_hundred"`
+	BalancedAccuracy Estimate `json:"balanced_accuracy"` // the mean of Recall and Specificity
 	Accuracy         Estimate `json:"accuracy"`
-	Recall           Estimate `json:"recall"`       // bad cases called bad
-	Specificity      Estimate `json:"specificity"`  // good cases called good
-	RightReason      Estimate `json:"right_reason"` // over bad cases called bad whose violations are known: the mean F1 of the requirements named
-	Pairs            Estimate `json:"pairs"`        // bad cases told apart from their nearest good: both right in the same trial
-	Unanswered       Value    `json:"unanswered"`   // refused, malformed or errored, of all that began
+	Recall           Estimate `json:"recall"`      // bad cases called bad
+	Specificity      Estimate `json:"specificity"` // good cases called good
+	// over bad cases called bad whose violations are known: the mean F1 of the requirements
+	// named
+	RightReason Estimate `json:"right_reason"`
+	// bad cases told apart from their nearest good: both right in the same trial
+	Pairs Estimate `json:"pairs"`
+	// refused, malformed or errored, of all that began
+	Unanswered Value `json:"unanswered"`
 
 	Rates Rates `json:"rates"` // by CWE
 
@@ -73,7 +79,8 @@ func BenchOf(answers []Answer) (*Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bench{Planned: planned, Outcomes: map[audit.Outcome]int{}, Cases: len(r.cases), Families: r.families(), Trials: r.trials}
+	b := &Bench{Planned: planned, Outcomes: map[audit.Outcome]int{}, Cases: len(r.cases),
+		Families: r.families(), Trials: r.trials}
 	if n := planned - len(answers); n > 0 {
 		b.Outcomes[audit.OutcomeSkipped] = n
 	}
@@ -83,7 +90,8 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		for i := range answers {
 			a := &answers[i]
 			if v := right(a.Outcome); (a.Case.Label == audit.Bad) == bad && !math.IsNaN(v) {
-				all = append(all, stat.Observation{Cluster: r.of(a.Case).family, Bad: bad, Value: v})
+				all = append(all, stat.Observation{Cluster: r.of(a.Case).family,
+					Bad: bad, Value: v})
 			}
 		}
 		return all[from:]
@@ -97,7 +105,8 @@ func BenchOf(answers []Answer) (*Bench, error) {
 			b.Consumed.add(*a.Used)
 		}
 		if a.Case.Label == audit.Bad && right(a.Outcome) == 1 && len(a.Case.Violates) > 0 {
-			reasons = append(reasons, stat.Observation{Cluster: r.of(a.Case).family, Bad: true, Value: reasonF1(a.Violates, a.Case.Violates)})
+			reasons = append(reasons, stat.Observation{Cluster: r.of(a.Case).family, Bad: true,
+				Value: reasonF1(a.Violates, a.Case.Violates)})
 		}
 	}
 	for _, e := range []struct {
@@ -105,8 +114,10 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		obs []stat.Observation
 		by  func([]stat.Observation, float64) (stat.Interval, error)
 	}{
-		{&b.BalancedAccuracy, all, stat.Balanced}, {&b.Accuracy, all, stat.Proportion}, {&b.Recall, bad, stat.Proportion},
-		{&b.Specificity, good, stat.Proportion}, {&b.RightReason, reasons, stat.Proportion}, {&b.Pairs, r.pairs(answers), stat.Proportion},
+		{&b.BalancedAccuracy, all, stat.Balanced}, {&b.Accuracy, all, stat.Proportion},
+		{&b.Recall, bad, stat.Proportion},
+		{&b.Specificity, good, stat.Proportion}, {&b.RightReason, reasons, stat.Proportion},
+		{&b.Pairs, r.pairs(answers), stat.Proportion},
 	} {
 		var err error
 		if *e.to, err = estimate(e.obs, e.by); err != nil {
@@ -114,7 +125,8 @@ func BenchOf(answers []Answer) (*Bench, error) {
 		}
 	}
 	b.Errors = b.Accuracy.errors()
-	silent := b.Outcomes[audit.OutcomeRefused] + b.Outcomes[audit.OutcomeMalformed] + b.Outcomes[audit.OutcomeErrored]
+	silent := b.Outcomes[audit.OutcomeRefused] + b.Outcomes[audit.OutcomeMalformed] +
+		b.Outcomes[audit.OutcomeErrored]
 	b.Unanswered = Ratio(float64(silent), float64(b.Planned-b.Outcomes[audit.OutcomeSkipped]))
 	b.Rates = ratesOf(answers)
 	return b, nil
@@ -130,7 +142,8 @@ func begun(answers []Answer) []Answer {
 }
 
 // estimate returns an interval of the observations; undefined if there are none.
-func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat.Interval, error)) (Estimate, error) {
+func estimate(obs []stat.Observation,
+	by func([]stat.Observation, float64) (stat.Interval, error)) (Estimate, error) {
 	iv, err := by(obs, level)
 	switch {
 	case errors.Is(err, stat.ErrEmpty):
@@ -138,7 +151,8 @@ func estimate(obs []stat.Observation, by func([]stat.Observation, float64) (stat
 	case err != nil:
 		return Estimate{}, err
 	}
-	return Estimate{Value: Of(iv.Center), Low: Of(iv.Lo), High: Of(iv.Hi), Answers: len(obs), Warnings: iv.Warnings}, nil
+	return Estimate{Value: Of(iv.Center), Low: Of(iv.Lo), High: Of(iv.Hi), Answers: len(obs),
+		Warnings: iv.Warnings}, nil
 }
 
 // errors turns a share of right answers into wrong ones in a hundred.
@@ -157,7 +171,8 @@ func (e Estimate) errors() Estimate {
 // x right / (named + violated). Naming all of eighteen requirements when one is violated yields
 // 2/19. A repeated number counts once.
 func reasonF1(named, violated []int) float64 {
-	named, violated = slices.Compact(slices.Sorted(slices.Values(named))), slices.Compact(slices.Sorted(slices.Values(violated)))
+	named, violated = slices.Compact(slices.Sorted(slices.Values(named))),
+		slices.Compact(slices.Sorted(slices.Values(violated)))
 	both := 0
 	for _, n := range named {
 		if slices.Contains(violated, n) {
@@ -191,9 +206,11 @@ const (
 // A Comparison sets reviewer A against reviewer B on the same cases, or auditor A against
 // auditor B on the same projects.
 type Comparison struct {
-	Standing        Standing    // of A; Better and Worse only where Diff and Answered agree
-	Diff            Difference  // balanced accuracy of A minus that of B, unanswered trials being wrong
-	Answered        *Difference `json:",omitempty"` // the same of answered trials alone, where it differs from Diff
+	Standing Standing // of A; Better and Worse only where Diff and Answered agree
+	// balanced accuracy of A minus that of B, unanswered trials being wrong
+	Diff Difference
+	// the same of answered trials alone, where it differs from Diff
+	Answered        *Difference `json:",omitempty"`
 	P               float64     // chance of such a difference, either way, were the reviewers alike
 	Cases, Families int         // that both were asked
 	Need            Need        // what would decide it; empty where it is decided
@@ -241,7 +258,8 @@ func CompareReviewers(a, b []Answer) (Comparison, error) {
 }
 
 // compareCases compares the reviewers with trials lined up by lineUp.
-func compareCases(a, b []Answer, lineUp func(*trialTable, []Answer) map[string]*caseTrials) (stat.Comparison, error) {
+func compareCases(a, b []Answer,
+	lineUp func(*trialTable, []Answer) map[string]*caseTrials) (stat.Comparison, error) {
 	pairs, err := pairCases(a, b, lineUp)
 	if err != nil {
 		return stat.Comparison{}, err
@@ -270,6 +288,7 @@ func (d Difference) negated() Difference { return Difference{-d.Center, -d.Hi, -
 
 // comparison converts a comparison of package stat.
 func comparison(c *stat.Comparison) Comparison {
-	return Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center, c.Diff.Lo, c.Diff.Hi}, P: c.P,
+	return Comparison{Standing: Standing(c.Standing), Diff: Difference{c.Diff.Center,
+		c.Diff.Lo, c.Diff.Hi}, P: c.P,
 		Cases: c.Cases, Families: c.Families, Need: Need(c.Need), Warnings: c.Warnings}
 }

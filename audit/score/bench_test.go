@@ -16,7 +16,8 @@ func answers(families, trials int, right func(family, number, trial int) bool) [
 	var out []score.Answer
 	for f := range families {
 		for n := 1; n <= 6; n++ {
-			c := &audit.Case{App: "app", Query: fmt.Sprintf("q%02d", f), Number: n, Label: audit.Good}
+			c := &audit.Case{App: "app", Query: fmt.Sprintf("q%02d", f), Number: n,
+				Label: audit.Good}
 			if n > 2 {
 				c.Label, c.Violates = audit.Bad, []int{2, 5}
 			}
@@ -57,7 +58,8 @@ func TestBenchFigures(t *testing.T) {
 	// One of two violated requirements is named, and none of them once.
 	require.InDelta(t, 29.0/30*2/3, b.RightReason.Value.V, 1e-12)
 	require.InDelta(t, 2.0/59, b.Unanswered.V, 1e-12)
-	for _, e := range []score.Estimate{b.Recall, b.Specificity, b.Accuracy, b.BalancedAccuracy, b.RightReason} {
+	for _, e := range []score.Estimate{b.Recall, b.Specificity, b.Accuracy, b.BalancedAccuracy,
+		b.RightReason} {
 		require.LessOrEqual(t, e.Low.V, e.Value.V)
 		require.GreaterOrEqual(t, e.High.V, e.Value.V)
 		require.Less(t, e.Low.V, e.High.V)
@@ -119,17 +121,20 @@ func TestBenchRates(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, b.Rates.CWEs, 2)
 	sql := b.Rates.CWEs[1]
-	require.Equal(t, score.Rate{CWE: 89, TP: 29, FN: 9, FP: 10, TN: 10, TPR: score.Ratio(29, 38), FPR: score.Of(0.5),
+	require.Equal(t, score.Rate{CWE: 89, TP: 29, FN: 9, FP: 10, TN: 10, TPR: score.Ratio(29, 38),
+		FPR:        score.Of(0.5),
 		Difference: score.Of(score.Ratio(29, 38).V - 0.5)}, sql)
 	path := b.Rates.CWEs[0]
-	require.Equal(t, score.Rate{CWE: 22, FN: 1, FP: 1, TN: 1, TPR: score.Of(0), FPR: score.Of(0.5), Difference: score.Of(-0.5)}, path)
+	require.Equal(t, score.Rate{CWE: 22, FN: 1, FP: 1, TN: 1, TPR: score.Of(0), FPR: score.Of(0.5),
+		Difference: score.Of(-0.5)}, path)
 	require.InDelta(t, (29.0/38-0.5-0.5)/2, b.Rates.Mean.Difference.V, 1e-12)
 	require.InDelta(t, 0.5, b.Rates.Mean.FPR.V, 1e-12)
 	require.Equal(t, 10, b.Rates.Mean.FN)
 }
 
 func TestJudgeBench(t *testing.T) {
-	goals := audit.BenchGoals{BalancedAccuracy: 0.7, Recall: 0.7, Specificity: 0.6, Unanswered: new(0.05)}
+	goals := audit.BenchGoals{BalancedAccuracy: 0.7, Recall: 0.7, Specificity: 0.6,
+		Unanswered: new(0.05)}
 	good := answers(40, 1, all)
 	half := answers(40, 1, func(f, n, _ int) bool { return n < 5 }) // recall 50 %
 	silent := answers(40, 1, all)
@@ -149,14 +154,22 @@ func TestJudgeBench(t *testing.T) {
 		metric    string
 	}{
 		{"goals met", good, nil, score.Rules{}, audit.Pass, score.CodeGoal, score.MetricRecall},
-		{"recall missed, no baseline", half, nil, score.Rules{}, audit.Fail, score.CodeGoal, score.MetricRecall},
-		{"recall missed as at the baseline", half, half, score.Rules{}, audit.Warn, score.CodeGoal, score.MetricRecall},
-		{"deterministic drop", half, good, score.Rules{Deterministic: true}, audit.Fail, score.CodeDrop, score.MetricBalanced},
-		{"one trial settles a large drop", half, good, score.Rules{}, audit.Fail, score.CodeDrop, score.MetricBalanced},
-		{"too many without an answer", silent, nil, score.Rules{}, audit.Invalid, score.CodeUnanswered, ""},
+		{"recall missed, no baseline", half, nil, score.Rules{}, audit.Fail, score.CodeGoal,
+			score.MetricRecall},
+		{"recall missed as at the baseline", half, half, score.Rules{}, audit.Warn, score.CodeGoal,
+			score.MetricRecall},
+		{"deterministic drop", half, good, score.Rules{Deterministic: true}, audit.Fail,
+			score.CodeDrop, score.MetricBalanced},
+		{"one trial settles a large drop", half, good, score.Rules{}, audit.Fail, score.CodeDrop,
+			score.MetricBalanced},
+		{"too many without an answer", silent, nil, score.Rules{}, audit.Invalid,
+			score.CodeUnanswered, ""},
 		{"the run ended early", early, nil, score.Rules{}, audit.Invalid, score.CodeUnanswered, ""},
-		{"one wrong answer", answers(40, 1, func(f, n, _ int) bool { return f != 7 || n != 3 }), nil, score.Rules{}, audit.Pass, score.CodeGoal, score.MetricRecall},
-		{"one wrong answer, strictly", answers(40, 1, func(f, n, _ int) bool { return f != 7 || n != 3 }), nil, score.Rules{Strict: true}, audit.Fail, score.CodeMiss, ""},
+		{"one wrong answer", answers(40, 1, func(f, n, _ int) bool { return f != 7 || n != 3 }),
+			nil, score.Rules{}, audit.Pass, score.CodeGoal, score.MetricRecall},
+		{"one wrong answer, strictly",
+			answers(40, 1, func(f, n, _ int) bool { return f != 7 || n != 3 }), nil,
+			score.Rules{Strict: true}, audit.Fail, score.CodeMiss, ""},
 		{"nothing ran", nil, good, score.Rules{}, audit.Invalid, score.CodeInvalid, ""},
 	} {
 		t.Run(c.why, func(t *testing.T) {
@@ -169,7 +182,8 @@ func TestJudgeBench(t *testing.T) {
 	t.Run("a limit of 0 allows none, and no limit any", func(t *testing.T) {
 		one := answers(40, 1, all)
 		one[0].Outcome = audit.OutcomeMalformed
-		for limit, want := range map[*float64]audit.Verdict{new(0.0): audit.Invalid, nil: audit.Pass} {
+		for limit, want := range map[*float64]audit.Verdict{new(0.0): audit.Invalid,
+			nil: audit.Pass} {
 			j, err := score.JudgeBench(one, nil, audit.BenchGoals{Unanswered: limit}, score.Rules{})
 			require.NoError(t, err)
 			require.Equal(t, want, j.Verdict, "%+v", j.Reasons)
@@ -184,7 +198,8 @@ func TestJudgeBench(t *testing.T) {
 		j, err := score.JudgeBench(now, answers(40, 3, all), goals, score.Rules{})
 		require.NoError(t, err)
 		text := reason(t, j, score.CodeDrop, score.MetricBalanced).Text
-		require.Contains(t, text, "(1 of 240 cases were not asked in more than half of the trials of a side, and are left out)")
+		require.Contains(t, text,
+			"(1 of 240 cases were not asked in more than half of the trials of a side, and are left out)")
 		require.Contains(t, text, "no sign of a drop; more than")
 		require.Len(t, j.Lost, 1)
 	})
@@ -192,7 +207,8 @@ func TestJudgeBench(t *testing.T) {
 		flip := func(k int) func(f, n, trial int) bool {
 			return func(f, n, trial int) bool { return (f*7+n*3+trial*5)%20 >= k }
 		}
-		j, err := score.JudgeBench(answers(40, 3, flip(9)), answers(40, 3, flip(2)), goals, score.Rules{})
+		j, err := score.JudgeBench(answers(40, 3, flip(9)), answers(40, 3, flip(2)), goals,
+			score.Rules{})
 		require.NoError(t, err)
 		require.Equal(t, audit.Fail, reason(t, j, score.CodeDrop, score.MetricBalanced).Verdict)
 		require.NotEmpty(t, j.Lost)
@@ -227,11 +243,13 @@ func TestCompareReviewers(t *testing.T) {
 }
 
 func TestSmoke(t *testing.T) {
-	p := project(known("S1", "a.java", 10, 12, 89), known("S2", "a.java", 100, 100, 22), known("S3", "b.java", 10, 10, 798),
+	p := project(known("S1", "a.java", 10, 12, 89), known("S2", "a.java", 100, 100, 22),
+		known("S3", "b.java", 10, 10, 798),
 		known("S4", "c.java", 10, 10, 306), known("S5", "d.java", 10, 10, 502))
 	whole := &audit.Report{Format: "text", Header: true, Sentinel: true}
 	smoke := func(report *audit.Report, fs ...audit.Finding) score.SmokeJudgement {
-		return score.JudgeSmoke(score.SmokeInput{Result: mustScore(t, p, fs...), Report: report, RatedHigh: []string{"S1", "S5"}})
+		return score.JudgeSmoke(score.SmokeInput{Result: mustScore(t, p, fs...), Report: report,
+			RatedHigh: []string{"S1", "S5"}})
 	}
 	five := score.AsFindings(p)
 
@@ -253,15 +271,20 @@ func TestSmoke(t *testing.T) {
 		"HEADER":   smoke(&audit.Report{Format: "text", Sentinel: true}, five...),
 		"SENTINEL": smoke(&audit.Report{Format: "text", Header: true}, five...),
 		"paths":    smoke(whole, append(five, finding("F", "nowhere.java", 1, 1, 89))...),
-		"severity": smoke(whole, append([]audit.Finding{{ID: "low", CWEs: []audit.CWE{89}, Severity: audit.Medium, File: "a.java", Lines: audit.Range{Start: 10, End: 12}}}, five[1:]...)...),
+		"severity": smoke(whole,
+			append([]audit.Finding{{ID: "low", CWEs: []audit.CWE{89}, Severity: audit.Medium,
+				File: "a.java", Lines: audit.Range{Start: 10, End: 12}}}, five[1:]...)...),
 	} {
 		require.Equal(t, audit.Fail, s.Verdict, about)
 		require.Equal(t, about, s.Reasons[0].About)
 		require.Equal(t, score.NotOperational, s.Grade)
 	}
-	require.Equal(t, audit.Pass, smoke(&audit.Report{Format: "sarif"}, five...).Verdict, "only text reports have a HEADER")
-	require.Equal(t, audit.Invalid, score.JudgeSmoke(score.SmokeInput{Invalid: "it crashed"}).Verdict)
-	slow := score.SmokeInput{Result: mustScore(t, p, score.AsFindings(p)...), Report: &audit.Report{}, Seconds: 301}
+	require.Equal(t, audit.Pass, smoke(&audit.Report{Format: "sarif"}, five...).Verdict,
+		"only text reports have a HEADER")
+	require.Equal(t, audit.Invalid,
+		score.JudgeSmoke(score.SmokeInput{Invalid: "it crashed"}).Verdict)
+	slow := score.SmokeInput{Result: mustScore(t, p, score.AsFindings(p)...),
+		Report: &audit.Report{}, Seconds: 301}
 	require.Equal(t, audit.Warn, score.JudgeSmoke(slow).Verdict, "more than five minutes")
 	slow.Seconds = 299
 	require.Equal(t, audit.Pass, score.JudgeSmoke(slow).Verdict)

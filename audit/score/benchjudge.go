@@ -50,20 +50,25 @@ func JudgeBench(now, baseline []Answer, goals audit.BenchGoals, rules Rules) (Ju
 		goal      float64
 		now, base Value
 	}{
-		{MetricBalanced, goals.BalancedAccuracy, b.BalancedAccuracy.Value, base.BalancedAccuracy.Value},
+		{MetricBalanced, goals.BalancedAccuracy, b.BalancedAccuracy.Value,
+			base.BalancedAccuracy.Value},
 		{MetricRecall, goals.Recall, b.Recall.Value, base.Recall.Value},
 		{MetricSpecificity, goals.Specificity, b.Specificity.Value, base.Specificity.Value},
 	} {
 		if m.goal > 0 {
-			reasons = append(reasons, goalReason(m.metric, "", m.goal, m.now, Span{m.base, m.base}, len(baseline) > 0))
+			reasons = append(reasons, goalReason(m.metric, "", m.goal, m.now, Span{m.base, m.base},
+				len(baseline) > 0))
 		}
 	}
 	if n := b.Outcomes[audit.OutcomeWrong]; rules.Strict && n > 0 {
-		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: audit.Fail, Text: fmt.Sprintf("%d wrong answers; -strict allows none", n)})
+		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: audit.Fail,
+			Text: fmt.Sprintf("%d wrong answers; -strict allows none", n)})
 	}
 	if len(reasons) == 0 {
-		reasons = append(reasons, Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricBalanced, Now: b.BalancedAccuracy.Value,
-			Text: fmt.Sprintf("balanced accuracy %v; no goal is set and there is no baseline", b.BalancedAccuracy)})
+		reasons = append(reasons, Reason{Code: CodeGoal, Verdict: audit.Pass,
+			Metric: MetricBalanced, Now: b.BalancedAccuracy.Value,
+			Text: fmt.Sprintf("balanced accuracy %v; no goal is set and there is no baseline",
+				b.BalancedAccuracy)})
 	}
 	j := judgement(reasons)
 	if len(baseline) > 0 {
@@ -88,11 +93,14 @@ func (b *Bench) invalid(goals audit.BenchGoals) (Reason, bool) {
 		g.Text = fmt.Sprintf("none of %d trials has an answer", b.Planned)
 	case b.Unanswered.V > most+tiny:
 		g.Want = Of(most)
-		g.Text = fmt.Sprintf("%v of the trials have no answer (refused %d, malformed %d, errored %d): at most %v may",
-			b.Unanswered, b.Outcomes[audit.OutcomeRefused], b.Outcomes[audit.OutcomeMalformed], b.Outcomes[audit.OutcomeErrored], g.Want)
+		g.Text = fmt.Sprintf(
+			"%v of the trials have no answer (refused %d, malformed %d, errored %d): at most %v may",
+			b.Unanswered, b.Outcomes[audit.OutcomeRefused], b.Outcomes[audit.OutcomeMalformed],
+			b.Outcomes[audit.OutcomeErrored], g.Want)
 	case unasked.V > most+tiny:
 		g.Now, g.Want = unasked, Of(most)
-		g.Text = fmt.Sprintf("the run ended before %d of its %d trials were asked (%v): at most %v may be missing",
+		g.Text = fmt.Sprintf(
+			"the run ended before %d of its %d trials were asked (%v): at most %v may be missing",
 			b.Outcomes[audit.OutcomeSkipped], b.Planned, unasked, g.Want)
 	default:
 		return g, false
@@ -108,7 +116,8 @@ type casePairs struct {
 }
 
 // pairCases pairs the cases of two sides, with the values that lineUp returns of each.
-func pairCases(now, baseline []Answer, lineUp func(*trialTable, []Answer) map[string]*caseTrials) (*casePairs, error) {
+func pairCases(now, baseline []Answer,
+	lineUp func(*trialTable, []Answer) map[string]*caseTrials) (*casePairs, error) {
 	now, baseline = begun(now), begun(baseline)
 	rn, errN := newTrialTable(now)
 	rb, errB := newTrialTable(baseline)
@@ -123,7 +132,8 @@ func pairCases(now, baseline []Answer, lineUp func(*trialTable, []Answer) map[st
 			continue
 		}
 		bad := n.c.Label == audit.Bad
-		p.both = append(p.both, stat.Item{ID: id, Family: n.family, Bad: bad, Baseline: b.values, Now: n.values})
+		p.both = append(p.both, stat.Item{ID: id, Family: n.family, Bad: bad, Baseline: b.values,
+			Now: n.values})
 		if was, is := mean(b.values, Of), mean(n.values, Of); was.Defined && is.Defined {
 			at := 0
 			if bad {
@@ -169,7 +179,8 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	x, warnings, err := stat.GateBench(p.both)
 	switch {
 	case errors.Is(err, stat.ErrEmpty):
-		g.Code, g.Verdict, g.Text = CodeWide, audit.Warn, "balanced accuracy cannot be compared: "+err.Error()+". No further trial decides it"+left
+		g.Code, g.Verdict, g.Text = CodeWide, audit.Warn, "balanced accuracy cannot be compared: "+
+			err.Error()+". No further trial decides it"+left
 		return g, nil
 	case err != nil:
 		return Reason{}, fmt.Errorf("the gate: %w", err)
@@ -179,19 +190,24 @@ func (p *casePairs) drop(deterministic bool, rules Rules) (Reason, error) {
 	switch x.Decision {
 	case stat.Drop:
 		g.Verdict = audit.Fail
-		g.Text += fmt.Sprintf("%.1f points less. Chance does this to %.2g %% of unchanged reviewers (limit %.2g %%)", f.points, 100*x.P, 100*x.Alpha)
+		g.Text += fmt.Sprintf(
+			"%.1f points less. Chance does this to %.2g %% of unchanged reviewers (limit %.2g %%)",
+			f.points, 100*x.P, 100*x.Alpha)
 	case stat.PossibleDrop:
 		g.Code, g.Verdict = CodePossible, rules.possible()
 		g.Text += fmt.Sprintf("%.1f points less may be chance (p %.2g %%)", f.points, 100*x.P)
 	case stat.TooWide:
 		g.Code, g.Verdict = CodeWide, audit.Warn
-		g.Text += fmt.Sprintf("no sign of a drop, but one of %.0f points is not excluded", 100*min(1, x.Bound))
+		g.Text += fmt.Sprintf("no sign of a drop, but one of %.0f points is not excluded",
+			100*min(1, x.Bound))
 	default:
-		g.Text += fmt.Sprintf("no sign of a drop; more than %.1f points is excluded at 95 %%", 100*x.Bound)
+		g.Text += fmt.Sprintf("no sign of a drop; more than %.1f points is excluded at 95 %%",
+			100*x.Bound)
 	}
 	if g.Verdict != audit.Pass && x.Decision != stat.Drop {
 		a := x.Advice
-		g.Advice = &Advice{Trials: a.Trials, Baseline: a.Baseline, Projects: a.Units, May: !a.Sure, unit: "family"}
+		g.Advice = &Advice{Trials: a.Trials, Baseline: a.Baseline, Projects: a.Units, May: !a.Sure,
+			unit: "family"}
 		g.Text += ". " + g.Advice.String()
 	}
 	for _, w := range append(warnings, strings.Trim(left, " ()")) {

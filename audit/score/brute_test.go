@@ -13,7 +13,8 @@ import (
 )
 
 var testDims = map[audit.CWE]audit.Dimension{
-	89: audit.Injection, 564: audit.Injection, 943: audit.Injection, 79: audit.Injection, 22: audit.FileOps, 23: audit.FileOps,
+	89: audit.Injection, 564: audit.Injection, 943: audit.Injection, 79: audit.Injection,
+	22: audit.FileOps, 23: audit.FileOps,
 }
 
 // drawProject draws a small key, dense enough that entries compete.
@@ -25,22 +26,29 @@ func drawProject(t *rapid.T) *audit.Project {
 	}
 	cwes := rapid.SliceOfNDistinct(rapid.SampledFrom([]audit.CWE{89, 564, 79, 22}), 1, 2, rapid.ID)
 	for i := range rapid.IntRange(1, 5).Draw(t, "knowns") {
-		k := audit.Known{ID: fmt.Sprintf("K%d", i), File: rapid.SampledFrom(files).Draw(t, "file"), CWEs: cwes.Draw(t, "cwes")}
+		k := audit.Known{ID: fmt.Sprintf("K%d", i), File: rapid.SampledFrom(files).Draw(t, "file"),
+			CWEs: cwes.Draw(t, "cwes")}
 		k.Dimension = testDims[k.CWEs[0]]
 		k.Severity = audit.Severity(rapid.IntRange(0, 3).Draw(t, "severity"))
 		k.Lines = drawRange(t)
-		k.Functions = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"f", "g"}), 0, 1, rapid.ID).Draw(t, "functions")
-		k.Title = rapid.SampledFrom([]string{"flaw", "Lib 1.0", "other-lib 2.3 is old"}).Draw(t, "title")
+		k.Functions = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"f", "g"}),
+			0, 1, rapid.ID).Draw(t, "functions")
+		k.Title = rapid.SampledFrom([]string{"flaw", "Lib 1.0", "other-lib 2.3 is old"}).Draw(t,
+			"title")
 		k.Also = rapid.SliceOfNDistinct(rapid.SampledFrom(files), 0, 1, rapid.ID).Draw(t, "also")
 		p.Known = append(p.Known, k)
 	}
 	if rapid.Bool().Draw(t, "decoy") {
-		p.Decoys = []audit.Decoy{{ID: "D", Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: rapid.SampledFrom(files).Draw(t, "decoy's file"), Lines: drawRange(t)},
-			{ID: "E", Dimension: audit.Injection, CWEs: []audit.CWE{79}, File: "a", Lines: drawRange(t)}}
+		p.Decoys = []audit.Decoy{{ID: "D", Dimension: audit.Injection, CWEs: []audit.CWE{89},
+			File: rapid.SampledFrom(files).Draw(t, "decoy's file"), Lines: drawRange(t)},
+			{ID: "E", Dimension: audit.Injection, CWEs: []audit.CWE{79}, File: "a",
+				Lines: drawRange(t)}}
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "reviews") {
-		r := audit.FindingReview{CWEs: cwes.Draw(t, "review's cwes"), File: rapid.SampledFrom(files).Draw(t, "review's file"), Lines: drawRange(t),
-			Ruling: rapid.SampledFrom([]audit.Ruling{audit.RuledTrue, audit.RuledFalse, audit.RuledSame, audit.RuledArguable}).Draw(t, "ruling")}
+		r := audit.FindingReview{CWEs: cwes.Draw(t, "review's cwes"),
+			File: rapid.SampledFrom(files).Draw(t, "review's file"), Lines: drawRange(t),
+			Ruling: rapid.SampledFrom([]audit.Ruling{audit.RuledTrue, audit.RuledFalse,
+				audit.RuledSame, audit.RuledArguable}).Draw(t, "ruling")}
 		if r.Lines.IsZero() {
 			r.Functions = []string{"f"}
 		}
@@ -58,7 +66,8 @@ func drawRange(t *rapid.T) audit.Range {
 		return audit.Range{}
 	}
 	start := rapid.IntRange(1, 40).Draw(t, "start")
-	return audit.Range{Start: start, End: start + rapid.SampledFrom([]int{0, 0, 3, 20, 49, 50}).Draw(t, "length")}
+	return audit.Range{Start: start,
+		End: start + rapid.SampledFrom([]int{0, 0, 3, 20, 49, 50}).Draw(t, "length")}
 }
 
 func drawFinding(t *rapid.T) audit.Finding {
@@ -67,9 +76,11 @@ func drawFinding(t *rapid.T) audit.Finding {
 		File:     rapid.SampledFrom([]string{"a", "b", "c.yml", "nowhere"}).Draw(t, "file"),
 		Function: rapid.SampledFrom([]string{"", "f", "C.g(int)"}).Draw(t, "function"),
 		Severity: audit.Severity(rapid.IntRange(0, 3).Draw(t, "severity")),
-		CWEs:     rapid.SliceOfN(rapid.SampledFrom([]audit.CWE{89, 564, 943, 79, 22, 23}), 0, 2).Draw(t, "cwes"),
-		Lines:    drawRange(t),
-		Title:    rapid.SampledFrom([]string{"", "LIB is old", "other lib, and libs"}).Draw(t, "finding's title"),
+		CWEs: rapid.SliceOfN(rapid.SampledFrom([]audit.CWE{89, 564, 943, 79, 22, 23}), 0,
+			2).Draw(t, "cwes"),
+		Lines: drawRange(t),
+		Title: rapid.SampledFrom([]string{"", "LIB is old", "other lib, and libs"}).Draw(t,
+			"finding's title"),
 	}
 }
 
@@ -82,7 +93,8 @@ func mustScore(t require.TestingT, p *audit.Project, fs []audit.Finding) *Result
 // An edge of the oracle: 2 for full, 1 for half, 0 for none; written from the
 // words of the rules, without the index.
 func oracleEdge(p *audit.Project, k *audit.Known, f *audit.Finding) (credit, distance int) {
-	full, gap := oracleFull(p.Planted, k.CWEs, k.Dimension, k.File, k.Functions, k.Lines, k.Title, f)
+	full, gap := oracleFull(p.Planted, k.CWEs, k.Dimension, k.File, k.Functions,
+		k.Lines, k.Title, f)
 	if full {
 		return 2, gap
 	}
@@ -93,7 +105,8 @@ func oracleEdge(p *audit.Project, k *audit.Known, f *audit.Finding) (credit, dis
 	return 0, 0
 }
 
-func oracleFull(planted bool, cwes []audit.CWE, dim audit.Dimension, file string, functions []string, at audit.Range, title string, f *audit.Finding) (bool, int) {
+func oracleFull(planted bool, cwes []audit.CWE, dim audit.Dimension, file string,
+	functions []string, at audit.Range, title string, f *audit.Finding) (bool, int) {
 	step := map[[2]audit.CWE]bool{{89, 564}: true, {89, 943}: true, {22, 23}: true}
 	right := planted // the place decides
 	for _, c := range f.CWEs {
@@ -118,7 +131,8 @@ func oracleFull(planted bool, cwes []audit.CWE, dim audit.Dimension, file string
 	name := map[string]string{"f": "f", "C.g(int)": "g"}[f.Function]
 	inFunction := name != "" && slices.Contains(functions, name)
 	whole := !named(at) && len(functions) == 0
-	names := map[string][]string{"LIB is old": {"Lib 1.0"}, "other lib, and libs": {"Lib 1.0", "other-lib 2.3 is old"}}
+	names := map[string][]string{"LIB is old": {"Lib 1.0"}, "other lib, and libs": {"Lib 1.0",
+		"other-lib 2.3 is old"}}
 	inName := !planted && file == "c.yml" && slices.Contains(names[f.Title], title)
 	return inLines || inFunction || whole || inName, distance
 }
@@ -135,7 +149,8 @@ func oracle(p *audit.Project, fs []audit.Finding) (full, half, distance int) {
 		}
 		decoy, nearest := false, 0
 		for _, d := range p.Decoys {
-			hit, distance := oracleFull(p.Planted, d.CWEs, d.Dimension, d.File, d.Functions, d.Lines, d.Title, &fs[i])
+			hit, distance := oracleFull(p.Planted, d.CWEs, d.Dimension, d.File, d.Functions,
+				d.Lines, d.Title, &fs[i])
 			if hit && (!decoy || distance < nearest) {
 				nearest = distance
 			}
@@ -196,14 +211,17 @@ func TestMatchingIsExact(t *testing.T) {
 		got := 0
 		for _, k := range r.Known {
 			if k.Credit == 1 {
-				_, d := oracleEdge(p, &p.Known[slices.IndexFunc(p.Known, func(x audit.Known) bool { return x.ID == k.ID })], &fs[k.Finding])
+				_, d := oracleEdge(p,
+					&p.Known[slices.IndexFunc(p.Known,
+						func(x audit.Known) bool { return x.ID == k.ID })], &fs[k.Finding])
 				got += d
 			}
 		}
 		if p.Planted { // there findings that name the weakness come before nearer ones
 			got = distance
 		}
-		require.Equal(t, []int{full, half, distance}, []int{r.Metrics.Full, r.Metrics.Halves, got}, "full, half, distance")
+		require.Equal(t, []int{full, half, distance}, []int{r.Metrics.Full, r.Metrics.Halves, got},
+			"full, half, distance")
 		for i := range r.Known {
 			require.Equal(t, r.Known[i].Credit > 0, r.Known[i].Finding >= 0)
 		}
@@ -226,7 +244,9 @@ func TestLetterIsExact(t *testing.T) {
 				return most
 			}
 			for j, k := range p.Known {
-				if used[j] || !slices.ContainsFunc(fs[i].CWEs, func(c audit.CWE) bool { return slices.Contains(k.CWEs, c) }) {
+				if used[j] ||
+					!slices.ContainsFunc(fs[i].CWEs,
+						func(c audit.CWE) bool { return slices.Contains(k.CWEs, c) }) {
 					continue
 				}
 				credit := 1
@@ -308,9 +328,11 @@ func TestMonotony(t *testing.T) {
 
 		right := AsFindings(p)[rapid.IntRange(0, len(p.Known)-1).Draw(t, "right")]
 		after := mustScore(t, p, append(slices.Clone(fs), right))
-		require.GreaterOrEqual(t, after.Metrics.Recall.V, before.Metrics.Recall.V, "a right finding never lowers recall")
+		require.GreaterOrEqual(t, after.Metrics.Recall.V, before.Metrics.Recall.V,
+			"a right finding never lowers recall")
 		any := mustScore(t, p, append(slices.Clone(fs), drawFinding(t)))
-		require.GreaterOrEqual(t, any.Metrics.Recall.V, before.Metrics.Recall.V, "no finding lowers recall")
+		require.GreaterOrEqual(t, any.Metrics.Recall.V, before.Metrics.Recall.V,
+			"no finding lowers recall")
 		require.GreaterOrEqual(t, any.Literal.Credit, before.Literal.Credit)
 
 		for i := range before.Findings {
@@ -320,7 +342,8 @@ func TestMonotony(t *testing.T) {
 			less := mustScore(t, p, slices.Delete(slices.Clone(fs), i, i+1))
 			require.Equal(t, before.Metrics.Recall, less.Metrics.Recall)
 			if less.Metrics.Precision.Low.Defined {
-				require.GreaterOrEqual(t, less.Metrics.Precision.Low.V, before.Metrics.Precision.Low.V, "without an open finding precision is no lower")
+				require.GreaterOrEqual(t, less.Metrics.Precision.Low.V,
+					before.Metrics.Precision.Low.V, "without an open finding precision is no lower")
 			}
 		}
 	})

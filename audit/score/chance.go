@@ -77,7 +77,8 @@ func (p *Part) setChance(credits []float64) {
 	for _, c := range credits {
 		sum += c
 	}
-	p.Chance = Chance{Of(sum / of / float64(n)), Of(credits[int(math.Ceil(0.99*float64(n)))-1] / of), n}
+	p.Chance = Chance{Of(sum / of / float64(n)),
+		Of(credits[int(math.Ceil(0.99*float64(n)))-1] / of), n}
 	switch mean := p.Chance.Mean.V; {
 	case mean > 1-tiny:
 		p.Corrected = Of(0)
@@ -98,7 +99,8 @@ func (s *scorer) sites(rng *rand.Rand) func() map[*entry]float64 {
 			}
 		}
 	}
-	sites := slices.DeleteFunc(slices.Clone(s.key.entries), func(e *entry) bool { return e.kind == review })
+	sites := slices.DeleteFunc(slices.Clone(s.key.entries),
+		func(e *entry) bool { return e.kind == review })
 	return func() map[*entry]float64 {
 		credit := map[*entry]float64{}
 		for _, i := range rng.Perm(len(sites))[:len(touched)] {
@@ -120,7 +122,8 @@ func (s *scorer) placements(rng *rand.Rand) func() map[*entry]float64 {
 		for i := range s.claims {
 			c, p := &s.claims[i], &placed[i]
 			if p.candidates == nil {
-				*p = claim{cwes: c.cwes, candidates: c.candidates, places: make([]place, len(c.places))}
+				*p = claim{cwes: c.cwes, candidates: c.candidates,
+					places: make([]place, len(c.places))}
 			}
 			inKey := false
 			for j, was := range c.places {

@@ -16,9 +16,12 @@ import (
 // expectation is 0.21 + 0.79/2.
 func TestChanceByHand(t *testing.T) {
 	p := &audit.Project{Name: "one", Known: []audit.Known{known("K", "a.java", 50, 50, 89)},
-		Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 100}, "readme.md": {Path: "readme.md", Lines: 5000}}}
+		Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 100},
+			"readme.md": {Path: "readme.md", Lines: 5000}}}
 	for c, want := range map[audit.CWE]float64{943: 0.21, 89: 0.605} {
-		r, err := score.Score(score.Input{Project: p, Findings: []audit.Finding{finding("F", "a.java", 50, 50, c)}, Dimensions: dims, Rounds: 20000})
+		r, err := score.Score(score.Input{Project: p,
+			Findings: []audit.Finding{finding("F", "a.java", 50, 50, c)}, Dimensions: dims,
+			Rounds: 20000})
 		require.NoError(t, err)
 		require.InDelta(t, want, r.Metrics.Chance.Mean.V, 0.01, "%v", c)
 		require.Equal(t, score.Of(1), r.Metrics.Chance.P99)
@@ -27,7 +30,9 @@ func TestChanceByHand(t *testing.T) {
 	}
 	// Two files of one kind: half of the draws.
 	p.Tree["b.java"] = audit.TreeFile{Path: "b.java", Lines: 100}
-	r, err := score.Score(score.Input{Project: p, Findings: []audit.Finding{finding("F", "a.java", 50, 50, 943)}, Dimensions: dims, Rounds: 20000})
+	r, err := score.Score(score.Input{Project: p,
+		Findings: []audit.Finding{finding("F", "a.java", 50, 50, 943)}, Dimensions: dims,
+		Rounds: 20000})
 	require.NoError(t, err)
 	require.InDelta(t, 0.105, r.Metrics.Chance.Mean.V, 0.01)
 	require.Equal(t, score.Of(0), r.Literal.Recall, "the literal knows no parents")
@@ -36,16 +41,21 @@ func TestChanceByHand(t *testing.T) {
 // The corroborated entry is one of two alike in files of one size: by lot it gets
 // half of what both get.
 func TestChanceOfTheCorroboratedPart(t *testing.T) {
-	p := &audit.Project{Name: "two", Known: []audit.Known{known("K", "a.java", 50, 50, 89), known("L", "b.java", 50, 50, 89)},
-		Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 100}, "b.java": {Path: "b.java", Lines: 100}}}
+	p := &audit.Project{Name: "two", Known: []audit.Known{known("K", "a.java", 50, 50, 89),
+		known("L", "b.java", 50, 50, 89)},
+		Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 100},
+			"b.java": {Path: "b.java", Lines: 100}}}
 	p.Known[0].Corroborated = []string{"an advisory"}
-	r, err := score.Score(score.Input{Project: p, Findings: []audit.Finding{finding("F", "b.java", 50, 50, 943)}, Dimensions: dims, Rounds: 20000})
+	r, err := score.Score(score.Input{Project: p,
+		Findings: []audit.Finding{finding("F", "b.java", 50, 50, 943)}, Dimensions: dims,
+		Rounds: 20000})
 	require.NoError(t, err)
 	c := r.Metrics.Corroborated
 	require.Equal(t, score.Of(0), c.Recall)
 	require.Zero(t, c.Counted, "the finding matched the other entry: it stands aside")
 	require.False(t, c.Precision.Low.Defined)
-	require.InDelta(t, 0.105, c.Chance.Mean.V, 0.01) // of one entry: 21 of 100 lines, half of the draws
+	// of one entry: 21 of 100 lines, half of the draws
+	require.InDelta(t, 0.105, c.Chance.Mean.V, 0.01)
 	require.InDelta(t, 0.105, r.Metrics.Chance.Mean.V, 0.01)
 	require.InDelta(t, -0.105/0.895, c.Corrected.V, 0.01, "worse than chance")
 }
@@ -55,7 +65,8 @@ func TestChancePercentile(t *testing.T) {
 	p := &audit.Project{Name: "many", Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 20000}}}
 	var fs []audit.Finding
 	for i := range 40 {
-		p.Known = append(p.Known, known(fmt.Sprintf("K%02d", i), "a.java", 100+400*i, 100+400*i, 89))
+		p.Known = append(p.Known, known(fmt.Sprintf("K%02d", i), "a.java", 100+400*i,
+			100+400*i, 89))
 		fs = append(fs, finding("F", "a.java", 1, 1, 943))
 	}
 	r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: 2000})

@@ -33,7 +33,8 @@ func Used(n int, u audit.Usage, seconds float64) Consumed {
 // add adds what other trials took. The sum is priced if all trials are.
 func (c *Consumed) add(more Consumed) {
 	priced := more.Priced && (c.Priced || c.Trials == 0)
-	*c = Consumed{c.Trials + more.Trials, c.USD + more.USD, priced, c.Tokens + more.Tokens, c.Seconds + more.Seconds}
+	*c = Consumed{c.Trials + more.Trials, c.USD + more.USD, priced, c.Tokens + more.Tokens,
+		c.Seconds + more.Seconds}
 }
 
 // cost returns the dollars: as a lower bound where some trials have no price.
@@ -90,7 +91,8 @@ func consumedMetrics[R any](of func(R) *Consumed) []Metric[R] {
 	seconds := func(c *Consumed) float64 { return c.Seconds }
 	return []Metric[R]{
 		{Name: "trials", Of: number(trials), show: plain(trials)},
-		{Name: "cost", Less: true, Of: func(r R) Estimate { return of(r).cost() }, show: func(r R) string { return of(r).Cost() }},
+		{Name: "cost", Less: true, Of: func(r R) Estimate { return of(r).cost() },
+			show: func(r R) string { return of(r).Cost() }},
 		{Name: "tokens", Less: true, Of: number(tokens), show: plain(tokens)},
 		{Name: "seconds", Less: true, Of: number(seconds), show: func(r R) string {
 			if x := of(r).Seconds; x > 0 && x < 9.95 {

@@ -36,9 +36,10 @@ func TestDimensionsMap(t *testing.T) {
 		audit.Deserialization: {502},
 		audit.SSRF:            {918},
 		audit.FileOps:         {22, 23, 36, 73, 98, 434, 552},
-		audit.BusinessLogic:   {639, 566, 601, 915, 1321, 362, 367, 840, 841, 400, 770, 1333, 787, 125, 416, 190, 476},
-		audit.Configuration:   {16, 489, 614, 1004, 942, 1021, 732, 276, 778},
-		audit.SupplyChain:     {1104, 1395, 937, 494, 829},
+		audit.BusinessLogic: {639, 566, 601, 915, 1321, 362, 367, 840, 841, 400, 770, 1333, 787,
+			125, 416, 190, 476},
+		audit.Configuration: {16, 489, 614, 1004, 942, 1021, 732, 276, 778},
+		audit.SupplyChain:   {1104, 1395, 937, 494, 829},
 	} {
 		for _, c := range cs {
 			require.Equal(t, d, m[c], "%v", c)

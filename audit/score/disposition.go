@@ -14,10 +14,11 @@ type Relation string
 
 // The relations.
 const (
-	Same      Relation = Relation(cwe.Same)
-	ParentOf  Relation = Relation(cwe.ParentOf)
-	ChildOf   Relation = Relation(cwe.ChildOf)
-	StandsFor Relation = "stands for" // a deprecated number or a category, whose successors the entry's is among
+	Same     Relation = Relation(cwe.Same)
+	ParentOf Relation = Relation(cwe.ParentOf)
+	ChildOf  Relation = Relation(cwe.ChildOf)
+	// a deprecated number or a category, whose successors the entry's is among
+	StandsFor Relation = "stands for"
 )
 
 // relate returns the relation of c to own, "" if there is none.
@@ -40,21 +41,25 @@ type Disposition string
 // The dispositions. They are tested in this order: suppressed, missing path, line past
 // end of file, no CWE; then what matching says.
 const (
-	Matched     Disposition = "matched"               // a full match that counts: credit 1
-	Half        Disposition = "half"                  // credit 0.5
-	Duplicate   Disposition = "duplicate"             // matches a vulnerability in full that another finding took, or lies in its Also
-	Misplaced   Disposition = "misplaced"             // a CWE of the key where the key has no such entry left
-	DecoyHit    Disposition = "decoy hit"             // matches a decoy
-	OffKey      Disposition = "off-key"               // nothing of the key: new, or wrong
-	MissingPath Disposition = "missing path"          // the file is not in the tree
-	PastEnd     Disposition = "line past end of file" // the range starts behind the file's last line
-	NoCWE       Disposition = "no CWE"                // nothing to match by
-	Suppressed  Disposition = "suppressed"            // withdrawn by the auditor itself
+	Matched Disposition = "matched" // a full match that counts: credit 1
+	Half    Disposition = "half"    // credit 0.5
+	// matches a vulnerability in full that another finding took, or lies in its Also
+	Duplicate Disposition = "duplicate"
+	// a CWE of the key where the key has no such entry left
+	Misplaced   Disposition = "misplaced"
+	DecoyHit    Disposition = "decoy hit"    // matches a decoy
+	OffKey      Disposition = "off-key"      // nothing of the key: new, or wrong
+	MissingPath Disposition = "missing path" // the file is not in the tree
+	// the range starts behind the file's last line
+	PastEnd    Disposition = "line past end of file"
+	NoCWE      Disposition = "no CWE"     // nothing to match by
+	Suppressed Disposition = "suppressed" // withdrawn by the auditor itself
 )
 
 // Dispositions returns the ten dispositions in the order of reports.
 func Dispositions() []Disposition {
-	return []Disposition{Matched, Half, Duplicate, Misplaced, DecoyHit, OffKey, MissingPath, PastEnd, NoCWE, Suppressed}
+	return []Disposition{Matched, Half, Duplicate, Misplaced, DecoyHit, OffKey, MissingPath,
+		PastEnd, NoCWE, Suppressed}
 }
 
 // By says what joined a finding to an entry's place.
@@ -64,9 +69,10 @@ type By string
 const (
 	ByFunction By = "function" // the same function
 	ByLines    By = "lines"    // lines that overlap or lie within 10 lines
-	ByFile     By = "file"     // the entry's file, outside of its scope; or an entry without function and lines
-	ByAlso     By = "also"     // a file that the entry lists under Also
-	ByName     By = "name"     // in a manifest: the component that the entry is about
+	// the entry's file, outside of its scope; or an entry without function and lines
+	ByFile By = "file"
+	ByAlso By = "also" // a file that the entry lists under Also
+	ByName By = "name" // in a manifest: the component that the entry is about
 )
 
 // A Match says why a finding has its disposition.
@@ -113,11 +119,14 @@ type Scored struct {
 	Path        string        `json:"path,omitempty"` // under the root; empty where there is none
 	Disposition Disposition   `json:"disposition"`
 	Match       Match         `json:"match"`
-	Free        bool          `json:"free,omitempty"`       // a duplicate, or one reviewed as such, that is no false positive
-	Review      string        `json:"review,omitempty"`     // as a person judged it: "true", "false", "arguable", "same DVJA-03", or "repeated" for one that says again what was judged; empty when nobody did
-	Ignored     []audit.CWE   `json:"ignored,omitempty"`    // CWEs behind the first three
-	Literal     float64       `json:"literal_credit"`       // credit in the literal score
-	LiteralID   string        `json:"literal_id,omitempty"` // the entry that it took there
+	// a duplicate, or one reviewed as such, that is no false positive
+	Free bool `json:"free,omitempty"`
+	// as a person judged it: "true", "false", "arguable", "same DVJA-03", or "repeated" for one
+	// that says again what was judged; empty when nobody did
+	Review    string      `json:"review,omitempty"`
+	Ignored   []audit.CWE `json:"ignored,omitempty"`    // CWEs behind the first three
+	Literal   float64     `json:"literal_credit"`       // credit in the literal score
+	LiteralID string      `json:"literal_id,omitempty"` // the entry that it took there
 }
 
 // Fingerprint names the finding for reviews: equal for equal claims (file,

@@ -68,8 +68,11 @@ type Change struct {
 // History returns a line for each version, oldest first.
 func History() []Change {
 	return []Change{
-		{"1", "2026-11-21", "full, half and misplaced by CWE and scope; exact assignment; up to three free duplicates a vulnerability"},
-		{"2", "2026-11-22", "precision is open-world and reads reviews; in manifests lines overlap or the component is named; a nearer decoy takes the finding; deprecated and category CWEs count as their successors; findings in Also are duplicates; files that the export holds are no missing paths; reasons by F1; recall corrected for chance below half of its goal fails; a violation of a module that states neither rule nor weakness names no site"},
-		{"3", "2026-11-24", "three locations of a finding count; planted projects are scored by place, and classification is a figure of its own; chance levels are of 200 random placements, on planted projects of as many sites as the findings touch; equally good assignments may be decided otherwise; the methodology score has no chance level; drops are decided by the exchange of runs within projects, in stages of 1, 3 and 6 trials; goals beside a baseline allow for chance, without a floor; false findings, cost and time are compared"},
+		{"1", "2026-11-21",
+			"full, half and misplaced by CWE and scope; exact assignment; up to three free duplicates a vulnerability"},
+		{"2", "2026-11-22",
+			"precision is open-world and reads reviews; in manifests lines overlap or the component is named; a nearer decoy takes the finding; deprecated and category CWEs count as their successors; findings in Also are duplicates; files that the export holds are no missing paths; reasons by F1; recall corrected for chance below half of its goal fails; a violation of a module that states neither rule nor weakness names no site"},
+		{"3", "2026-11-24",
+			"three locations of a finding count; planted projects are scored by place, and classification is a figure of its own; chance levels are of 200 random placements, on planted projects of as many sites as the findings touch; equally good assignments may be decided otherwise; the methodology score has no chance level; drops are decided by the exchange of runs within projects, in stages of 1, 3 and 6 trials; goals beside a baseline allow for chance, without a floor; false findings, cost and time are compared"},
 	}
 }

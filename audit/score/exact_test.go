@@ -30,7 +30,8 @@ func TestChoicesAreTakenBack(t *testing.T) {
 	}{
 		{"a full match: K1's nearest is all that K2 has",
 			[]audit.Known{known("K1", "a.java", 10, 10, 89), known("K2", "a.java", 20, 20, 89)},
-			[]audit.Finding{finding("both", "a.java", 12, 12, 89), finding("first", "a.java", 5, 5, 89)},
+			[]audit.Finding{finding("both", "a.java", 12, 12, 89),
+				finding("first", "a.java", 5, 5, 89)},
 			map[string]string{"K1": "first", "K2": "both"}},
 		{"distance: 3 + 2 lines beat 1 + 6",
 			[]audit.Known{known("K1", "a.java", 10, 10, 89), known("K2", "a.java", 13, 13, 89)},
@@ -38,11 +39,13 @@ func TestChoicesAreTakenBack(t *testing.T) {
 			map[string]string{"K1": "7", "K2": "11"}},
 		{"a half: the finding that serves both CWEs is all that K2 has",
 			[]audit.Known{known("K1", "a.java", 10, 10, 89), known("K2", "a.java", 20, 20, 22)},
-			[]audit.Finding{finding("both", "a.java", 100, 100, 89, 22), finding("one", "a.java", 200, 200, 89)},
+			[]audit.Finding{finding("both", "a.java", 100, 100, 89, 22),
+				finding("one", "a.java", 200, 200, 89)},
 			map[string]string{"K1": "one", "K2": "both"}},
 		{"a half moves a full match to another finding's place",
 			[]audit.Known{known("K1", "a.java", 10, 10, 89), known("K2", "a.java", 25, 25, 89, 22)},
-			[]audit.Finding{finding("full", "a.java", 17, 17, 89), finding("half", "a.java", 100, 100, 22)},
+			[]audit.Finding{finding("full", "a.java", 17, 17, 89),
+				finding("half", "a.java", 100, 100, 22)},
 			map[string]string{"K1": "full", "K2": "half"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

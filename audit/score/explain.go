@@ -73,14 +73,17 @@ func (s *scorer) unmatched(c *claim) {
 	var shown *entry
 	for _, e := range near {
 		k := &s.result.Known[e.index]
-		if !c.in(e.File) && k.Credit > 0 && (shown == nil || s.result.Known[shown.index].Duplicates >= maxFree && k.Duplicates < maxFree) {
+		if !c.in(e.File) && k.Credit > 0 &&
+			(shown == nil || s.result.Known[shown.index].Duplicates >= maxFree &&
+				k.Duplicates < maxFree) {
 			shown = e
 		}
 	}
 	switch {
 	case shown != nil:
 		k := &s.result.Known[shown.index]
-		sc.Disposition, sc.Match, sc.Free = Duplicate, s.key.reason(shown, c, standIn), k.Duplicates < maxFree
+		sc.Disposition, sc.Match, sc.Free = Duplicate, s.key.reason(shown, c,
+			standIn), k.Duplicates < maxFree
 		k.Duplicates++
 	case len(near) > 0:
 		sc.Disposition, sc.Match = Misplaced, s.key.reason(near[0], c, standIn)
@@ -89,7 +92,8 @@ func (s *scorer) unmatched(c *claim) {
 			sc.Match.Detail = "other findings took all such entries of the file"
 		}
 	case c.other != nil:
-		sc.Disposition, sc.Match = Misplaced, Match{Entry: c.other.ID, Distance: -1, Detail: "another file"}
+		sc.Disposition, sc.Match = Misplaced, Match{Entry: c.other.ID, Distance: -1,
+			Detail: "another file"}
 		s.key.relate(&sc.Match, c.other, c, standIn)
 	default:
 		sc.Disposition, sc.Match = OffKey, Match{Distance: -1}
@@ -149,9 +153,10 @@ func (k *key) relate(r *Match, e *entry, c *claim, least weakness) {
 // classified reports whether the finding that a vulnerability took names its weakness.
 func (s *scorer) classified(v int) bool {
 	c := s.took[v]
-	return c != nil && s.result.Known[v].Credit == 1 && slices.ContainsFunc(s.key.entries, func(e *entry) bool {
-		return e.kind == known && e.index == v && s.key.weakness(e, c.cwes) > 0
-	})
+	return c != nil && s.result.Known[v].Credit == 1 &&
+		slices.ContainsFunc(s.key.entries, func(e *entry) bool {
+			return e.kind == known && e.index == v && s.key.weakness(e, c.cwes) > 0
+		})
 }
 
 // severity returns the severity of the finding that matched an entry.

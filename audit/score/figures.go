@@ -131,14 +131,16 @@ type MismatchError struct {
 
 // Error returns how the results differ and how to compare them.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("the results differ in %s (%s, %s): figures of both cannot be compared; score the stored findings again (assay compare -rescore)", e.What, e.Was, e.Have)
+	return fmt.Sprintf(
+		"the results differ in %s (%s, %s): figures of both cannot be compared; score the stored findings again (assay compare -rescore)", e.What, e.Was, e.Have)
 }
 
 // checkComparable returns an error if results were scored by different rules or keys.
 func checkComparable(results []*Result) error {
 	for i, r := range results {
 		if r == nil {
-			return fmt.Errorf("score: trial %d has neither a result nor a reason why it is invalid", i+1)
+			return fmt.Errorf("score: trial %d has neither a result nor a reason why it is invalid",
+				i+1)
 		}
 		first := results[0]
 		for _, c := range []struct{ what, have, was string }{
@@ -152,7 +154,8 @@ func checkComparable(results []*Result) error {
 			}
 		}
 		if len(r.Known) != len(first.Known) {
-			return &MismatchError{"key", fmt.Sprint(len(first.Known), " entries"), fmt.Sprint(len(r.Known), " entries")}
+			return &MismatchError{"key", fmt.Sprint(len(first.Known), " entries"),
+				fmt.Sprint(len(r.Known), " entries")}
 		}
 	}
 	return nil
@@ -169,12 +172,16 @@ func allAgree(trials []*Result) bool {
 		slices.SortFunc(out, compareFindings)
 		return out
 	}
-	same := func(a, b *audit.Finding) bool { return compareFindings(a, b) == 0 && a.Suppressed == b.Suppressed }
+	same := func(a, b *audit.Finding) bool {
+		return compareFindings(a, b) == 0 &&
+			a.Suppressed == b.Suppressed
+	}
 	inOrder := func(a, b Scored) bool { return same(&a.Finding, &b.Finding) }
 	first := trials[0]
 	for _, r := range trials[1:] {
 		// Most tools keep an order, too: then nothing is to be sorted.
-		if !slices.EqualFunc(first.Findings, r.Findings, inOrder) && !slices.EqualFunc(sorted(first), sorted(r), same) {
+		if !slices.EqualFunc(first.Findings, r.Findings, inOrder) &&
+			!slices.EqualFunc(sorted(first), sorted(r), same) {
 			return false
 		}
 	}

@@ -21,12 +21,15 @@ func (r *Result) mend() {
 		}
 	}
 	n := len(r.Known)
-	r.Metrics = Metrics{Dimensions: r.Metrics.Dimensions, HallucinatedPaths: r.Metrics.HallucinatedPaths,
-		Part: Part{Known: n, Full: right, Credit: float64(right), Counted: r.Metrics.Counted, Recall: Ratio(float64(right), float64(n))}}
+	r.Metrics = Metrics{Dimensions: r.Metrics.Dimensions,
+		HallucinatedPaths: r.Metrics.HallucinatedPaths,
+		Part: Part{Known: n, Full: right, Credit: float64(right), Counted: r.Metrics.Counted,
+			Recall: Ratio(float64(right), float64(n))}}
 	for i := range r.Metrics.Dimensions {
 		d := &r.Metrics.Dimensions[i]
 		d.Full = d.Known - d.Full
 		d.Credit, d.Recall = float64(d.Full), Ratio(float64(d.Full), float64(d.Known))
 	}
-	r.Literal = Literal{Credit: float64(right), Recall: r.Metrics.Recall, Dimensions: r.Metrics.Dimensions}
+	r.Literal = Literal{Credit: float64(right), Recall: r.Metrics.Recall,
+		Dimensions: r.Metrics.Dimensions}
 }

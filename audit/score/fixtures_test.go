@@ -27,7 +27,8 @@ func TestEveryKeyPlayedBackScoresOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := fixture.ReadProject(os.DirFS("../.."), "fixtures/projects/"+name)
 			require.NoError(t, err)
-			r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p), Dimensions: realDimensions(t), Rounds: 100})
+			r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p),
+				Dimensions: realDimensions(t), Rounds: 100})
 			require.NoError(t, err)
 			requirePerfect(t, r)
 			require.Greater(t, r.Metrics.Recall.V, r.Metrics.Chance.P99.V)
@@ -49,12 +50,14 @@ func TestRandomFindingsOnDataEase(t *testing.T) {
 	most, literal := 0.0, 0.0
 	const draws = 50
 	for seed := range uint64(draws) {
-		r, err := score.Score(score.Input{Project: p, Findings: randomFindings(p, 80, seed), Dimensions: dims, Rounds: -1})
+		r, err := score.Score(score.Input{Project: p, Findings: randomFindings(p, 80, seed),
+			Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		most = max(most, r.Metrics.Recall.V)
 		literal += r.Literal.Recall.V / draws
 	}
-	t.Logf("80 random findings: recall at most %.2f %%; by the literal %.1f %% on average", 100*most, 100*literal)
+	t.Logf("80 random findings: recall at most %.2f %%; by the literal %.1f %% on average",
+		100*most, 100*literal)
 	require.Less(t, most, 0.02)
 	require.Greater(t, literal, 0.05)
 }

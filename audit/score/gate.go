@@ -22,7 +22,8 @@ const (
 func (d *sides) deterministicReasons() []Reason {
 	return []Reason{
 		dropOf(MetricRecall, d.fBase.recall, d.fNow.recall, float64(len(d.now[0].Known))).judge(),
-		dropOf(MetricPrecision, d.fBase.precision.Low, d.fNow.precision.Low, d.fNow.counted.V).judge(),
+		dropOf(MetricPrecision, d.fBase.precision.Low, d.fNow.precision.Low,
+			d.fNow.counted.V).judge(),
 	}
 }
 
@@ -80,8 +81,10 @@ func (g *gate) reasons() ([]Reason, error) {
 	if len(g.sides) == 0 {
 		return reasons, nil
 	}
-	g.keyed = slices.DeleteFunc(slices.Clone(g.sides), func(d *sides) bool { return len(d.now[0].Known) == 0 })
-	for _, f := range []func() (Reason, bool, error){g.recallReason, g.falseFindings, g.usd, g.seconds} {
+	g.keyed = slices.DeleteFunc(slices.Clone(g.sides),
+		func(d *sides) bool { return len(d.now[0].Known) == 0 })
+	for _, f := range []func() (Reason, bool,
+		error){g.recallReason, g.falseFindings, g.usd, g.seconds} {
 		r, some, err := f()
 		if err != nil {
 			return nil, err
@@ -156,9 +159,12 @@ func (g *gate) recallReason() (Reason, bool, error) {
 		r.Text = head + ": " + g.why(tested)
 	case stat.TooWide:
 		r.Code, r.Verdict = CodeWide, audit.Warn
-		r.Text = head + fmt.Sprintf(": no sign of a drop, but one of %.0f points is not excluded", 100*widest(gate))
+		r.Text = head + fmt.Sprintf(": no sign of a drop, but one of %.0f points is not excluded",
+			100*widest(gate))
 	default:
-		r.Text = head + fmt.Sprintf(": no sign of a drop; more than %.0f points is excluded at 95 %%", math.Ceil(100*gate.Bound))
+		r.Text = head +
+			fmt.Sprintf(": no sign of a drop; more than %.0f points is excluded at 95 %%",
+				math.Ceil(100*gate.Bound))
 	}
 	switch {
 	case provider:
@@ -178,15 +184,18 @@ func (g *gate) share(d *sides, j *Judgement) {
 	if len(d.now) == 0 || !d.stochastic() {
 		return
 	}
-	r := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricRecall, Now: d.fNow.recall, Baseline: d.fBase.recall,
-		Text: fmt.Sprintf("recall %v, was %v; all projects together decide", d.fNow.recall, d.fBase.recall)}
+	r := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricRecall, Now: d.fNow.recall,
+		Baseline: d.fBase.recall,
+		Text: fmt.Sprintf("recall %v, was %v; all projects together decide", d.fNow.recall,
+			d.fBase.recall)}
 	if d.goals.Recall > 0 {
 		r.Want = Of(d.goals.Recall)
 	}
 	if g.recall.Project == d.name {
 		r.Verdict, r.Text = audit.Fail, g.why(projects(g.keyed, credit))
 		if g.recall.Decision != stat.Drop {
-			r.Code, r.Verdict, r.Advice = CodePossible, g.rules.possible(), g.advice(g.recall.Advice)
+			r.Code, r.Verdict, r.Advice = CodePossible, g.rules.possible(),
+				g.advice(g.recall.Advice)
 			r.Text += ". " + r.Advice.String()
 		}
 	}
@@ -223,20 +232,26 @@ func (g *gate) why(tested []stat.Project) string {
 	x := g.recall
 	switch x.Rule {
 	case stat.ByProject, stat.ByCollapse:
-		p := tested[slices.IndexFunc(tested, func(p stat.Project) bool { return p.Name == x.Project })]
-		text := fmt.Sprintf("%s fell from %s to %s of %d", p.Name, span(p.Baseline), span(p.Now), p.Entries)
+		p := tested[slices.IndexFunc(tested,
+			func(p stat.Project) bool { return p.Name == x.Project })]
+		text := fmt.Sprintf("%s fell from %s to %s of %d", p.Name, span(p.Baseline),
+			span(p.Now), p.Entries)
 		switch {
 		case x.Decision != stat.Drop:
 			return text
 		case x.Rule == stat.ByCollapse:
-			return text + ", twice less than a quarter of its worst trial; chance does this to 1 of 600 unchanged auditors"
+			return text +
+				", twice less than a quarter of its worst trial; chance does this to 1 of 600 unchanged auditors"
 		}
 		return text + " in six trials; chance does this to 1 of 900 unchanged auditors"
 	case stat.BySize:
-		return fmt.Sprintf("%.0f points less, %.1f standard errors (3 are the limit). Chance does this to less than 1 %% of unchanged auditors", 100*x.Drop, x.Drop/x.SE)
+		return fmt.Sprintf(
+			"%.0f points less, %.1f standard errors (3 are the limit). Chance does this to less than 1 %% of unchanged auditors", 100*x.Drop, x.Drop/x.SE)
 	}
 	if x.Decision == stat.Drop {
-		return fmt.Sprintf("%.0f points less. Chance does this to %.2g %% of unchanged auditors (limit %.2g %%)", 100*x.Drop, 100*x.P, 100*x.Alpha)
+		return fmt.Sprintf(
+			"%.0f points less. Chance does this to %.2g %% of unchanged auditors (limit %.2g %%)",
+			100*x.Drop, 100*x.P, 100*x.Alpha)
 	}
 	return fmt.Sprintf("%.0f points less may be chance (p %.2g %%)", 100*x.Drop, 100*x.P)
 }
@@ -247,7 +262,8 @@ func (g *gate) whose() string {
 		return ""
 	}
 	if len(g.sides[0].changed) > 0 {
-		return ". Your change (" + strings.Join(g.sides[0].changed, ", ") + ") or the provider's? -beside tells"
+		return ". Your change (" + strings.Join(g.sides[0].changed, ", ") +
+			") or the provider's? -beside tells"
 	}
 	return ". Your change or the provider's? -beside tells"
 }
@@ -263,13 +279,14 @@ func span(credits []float64) string {
 
 // An Advice is what would decide a verdict: trials or projects, and what they cost.
 type Advice struct {
-	Trials   int     `json:"trials,omitempty"`   // more trials of this side (-trials N -add)
-	Baseline int     `json:"baseline,omitempty"` // more trials of the baseline
-	Project  string  `json:"project,omitempty"`  // only of this project; empty: of all
-	Projects int     `json:"projects,omitempty"` // more projects like these (Bench: families), since no more trials help
-	May      bool    `json:"may,omitempty"`      // they may still leave it open
-	Beside   bool    `json:"beside,omitempty"`   // trials of both sides beside each other
-	USD      float64 `json:"usd,omitempty"`      // expected, from earlier trials; 0 where unknown
+	Trials   int    `json:"trials,omitempty"`   // more trials of this side (-trials N -add)
+	Baseline int    `json:"baseline,omitempty"` // more trials of the baseline
+	Project  string `json:"project,omitempty"`  // only of this project; empty: of all
+	// more projects like these (Bench: families), since no more trials help
+	Projects int     `json:"projects,omitempty"`
+	May      bool    `json:"may,omitempty"`    // they may still leave it open
+	Beside   bool    `json:"beside,omitempty"` // trials of both sides beside each other
+	USD      float64 `json:"usd,omitempty"`    // expected, from earlier trials; 0 where unknown
 	Minutes  float64 `json:"minutes,omitempty"`
 	unit     string  // of Projects; "project" by default
 }
@@ -284,7 +301,8 @@ func (a *Advice) String() string {
 		if unit == "" {
 			unit = "project"
 		}
-		return fmt.Sprintf("No further trial decides it; %s like these would", plural(a.Projects, "more "+unit))
+		return fmt.Sprintf("No further trial decides it; %s like these would",
+			plural(a.Projects, "more "+unit))
 	}
 	what := plural(a.Trials, "more trial")
 	if a.Project != "" {
@@ -348,7 +366,8 @@ func plural(n int, what string) string {
 
 // advice returns an advice with its costs.
 func (g *gate) advice(a stat.Advice) *Advice {
-	out := &Advice{Trials: a.Trials, Baseline: a.Baseline, Project: a.Project, Projects: a.Units, May: !a.Sure, Beside: g.beside}
+	out := &Advice{Trials: a.Trials, Baseline: a.Baseline, Project: a.Project, Projects: a.Units,
+		May: !a.Sure, Beside: g.beside}
 	for _, d := range g.sides {
 		if a.Project == "" || a.Project == d.name {
 			d.price(out, g.rules)
@@ -362,7 +381,8 @@ func (d *sides) price(a *Advice, rules Rules) {
 	trials := slices.Concat(d.trials[0], d.trials[1])
 	n := float64(a.Trials + a.Baseline)
 	a.USD += n * average(trials, func(t Trial) float64 { return t.USD })
-	a.Minutes += n * average(trials, func(t Trial) float64 { return t.Seconds }) / 60 / float64(max(1, rules.Concurrency))
+	a.Minutes += n * average(trials,
+		func(t Trial) float64 { return t.Seconds }) / 60 / float64(max(1, rules.Concurrency))
 }
 
 // average leaves out trials of which the figure is not known.
@@ -398,18 +418,22 @@ func (g *gate) chance() (Reason, bool) {
 		known = known && d.fNow.chance.Defined
 	}
 	hasBase := slices.ContainsFunc(g.all, func(d sides) bool { return len(d.baseline) > 0 })
-	r := Reason{Code: CodeChance, Verdict: audit.Fail, Metric: MetricRecall, Now: Ratio(credit, entries), Want: Ratio(luck, entries)}
+	r := Reason{Code: CodeChance, Verdict: audit.Fail, Metric: MetricRecall,
+		Now: Ratio(credit, entries), Want: Ratio(luck, entries)}
 	switch {
 	case !r.Now.Defined:
 		return r, false
 	case credit == 0:
-		r.Text = "no known vulnerability was found (random guessing does no worse)" + unusable(g.all)
+		r.Text = "no known vulnerability was found (random guessing does no worse)" +
+			unusable(g.all)
 		if hasBase { // whether that is a drop is decided below
 			r.Verdict = audit.Warn
 			r.Text += ". No further trial decides whether it can find one"
 		}
 	case known && credit <= luck+tiny && (!hasBase || luck >= 0.5):
-		r.Text = fmt.Sprintf("recall %v is no better than chance: the same findings at random places reach %v", r.Now, r.Want)
+		r.Text = fmt.Sprintf(
+			"recall %v is no better than chance: the same findings at random places reach %v",
+			r.Now, r.Want)
 		if allRight {
 			r.Verdict = audit.Warn
 			r.Text += ", though every finding is right: the key is too small to tell"
@@ -438,14 +462,16 @@ func (g *gate) chanceAlone() (Reason, bool) {
 			spread += n * n * (f.p99.V - f.chance.V) * (f.p99.V - f.chance.V)
 		}
 	}
-	r := Reason{Code: CodeChance, Verdict: audit.Fail, Metric: MetricRecall, Now: Ratio(credit, entries), Want: Ratio(luck+math.Sqrt(spread), entries)}
+	r := Reason{Code: CodeChance, Verdict: audit.Fail, Metric: MetricRecall,
+		Now: Ratio(credit, entries), Want: Ratio(luck+math.Sqrt(spread), entries)}
 	if !r.Now.Defined || credit >= luck+math.Sqrt(spread)-tiny {
 		return r, false
 	}
 	if len(g.all) == 1 {
 		r.About = g.all[0].name
 	}
-	r.Text = fmt.Sprintf("recall %v is below the 99th percentile of chance, %v: the same findings at random places do as well", r.Now, r.Want)
+	r.Text = fmt.Sprintf(
+		"recall %v is below the 99th percentile of chance, %v: the same findings at random places do as well", r.Now, r.Want)
 	if g.all[0].goals.AtChance {
 		r.Verdict = audit.Warn
 	}
@@ -482,7 +508,8 @@ func unusable(all []sides) string {
 // falseFindings decides whether false findings rose, over the projects whose keys are whole.
 func (g *gate) falseFindings() (Reason, bool, error) {
 	whole := slices.DeleteFunc(slices.Clone(g.sides), func(d *sides) bool {
-		return slices.ContainsFunc(slices.Concat(d.now, d.baseline), func(r *Result) bool { return !r.Whole })
+		return slices.ContainsFunc(slices.Concat(d.now, d.baseline),
+			func(r *Result) bool { return !r.Whole })
 	})
 	if len(whole) == 0 {
 		return Reason{}, false, nil
@@ -492,12 +519,14 @@ func (g *gate) falseFindings() (Reason, bool, error) {
 	})
 	x, err := stat.GateFalseFindings(ps)
 	is, was := means2(ps)
-	r := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricFalse, Now: Of(is), Baseline: Of(was), P: Of(x.P)}
+	r := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: MetricFalse, Now: Of(is),
+		Baseline: Of(was), P: Of(x.P)}
 	r.Text = fmt.Sprintf("false findings %.1f a project, was %.1f", is, was)
 	switch x.Decision {
 	case stat.Drop:
 		r.Verdict = audit.Fail
-		r.Text += fmt.Sprintf(". Chance does this to %.2g %% of unchanged auditors (limit %.2g %%)", 100*x.P, 100*x.Alpha) + g.whose()
+		r.Text += fmt.Sprintf(". Chance does this to %.2g %% of unchanged auditors (limit %.2g %%)",
+			100*x.P, 100*x.Alpha) + g.whose()
 	case stat.PossibleDrop:
 		r.Verdict, r.Code = g.rules.possible(), CodePossible
 		r.Advice = g.nextStage(x.Stage)
@@ -548,11 +577,13 @@ func (g *gate) costs(metric, unit string, of func(Trial) float64) (Reason, bool,
 	}
 	x, err := stat.GateCost(ps)
 	is, was := means2(ps)
-	r := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: metric, Now: Of(is), Baseline: Of(was), P: Of(x.P),
+	r := Reason{Code: CodeDrop, Verdict: audit.Pass, Metric: metric, Now: Of(is), Baseline: Of(was),
+		P:    Of(x.P),
 		Text: fmt.Sprintf("%s %.3g %s a trial, was %.3g", metric, is, unit, was)}
 	if x.Decision == stat.PossibleDrop {
 		r.Code, r.Verdict = CodeCost, audit.Warn
-		r.Text += fmt.Sprintf(": %.1f times as much, which chance does to %.2g %% of unchanged auditors. It never fails, so no further trial decides it", math.Exp(x.Drop), 100*x.P)
+		r.Text += fmt.Sprintf(
+			": %.1f times as much, which chance does to %.2g %% of unchanged auditors. It never fails, so no further trial decides it", math.Exp(x.Drop), 100*x.P)
 	}
 	return r, true, err
 }

@@ -58,7 +58,8 @@ func TestGateVerdicts(t *testing.T) {
 		advice        *score.Advice
 	}{
 		{"unchanged", 4, []int{12}, []int{12, 11, 13}, audit.Pass, score.CodeDrop,
-			"recall 60.0 %, was 60.0 %: no sign of a drop; more than 9 points is excluded at 95 %", nil},
+			"recall 60.0 %, was 60.0 %: no sign of a drop; more than 9 points is excluded at 95 %",
+			nil},
 		{"fell", 4, []int{7}, []int{12, 11, 13}, audit.Fail, score.CodeDrop,
 			"recall 35.0 %, was 60.0 %: 25 points less. Chance does this to 0.39 % of unchanged auditors (limit 0.4 %). Your change or the provider's? -beside tells", nil},
 		{"may have fallen", 4, []int{8}, []int{12}, audit.Warn, score.CodePossible,
@@ -85,9 +86,11 @@ func TestGateVerdicts(t *testing.T) {
 			require.Equal(t, c.advice, g.Advice)
 			require.Equal(t, c.name == "collapsed once", slices.Equal(s.Confirm, []string{"p0"}))
 
-			strict, err := score.JudgeSuite(suiteOf(t, c.projects, c.now, c.baseline), score.Rules{Strict: true})
+			strict, err := score.JudgeSuite(suiteOf(t, c.projects, c.now, c.baseline),
+				score.Rules{Strict: true})
 			require.NoError(t, err)
-			require.Equal(t, c.verdict == audit.Fail || c.code == score.CodePossible, strict.Verdict == audit.Fail,
+			require.Equal(t, c.verdict == audit.Fail || c.code == score.CodePossible,
+				strict.Verdict == audit.Fail,
 				"-strict fails on a possible drop alone")
 		})
 	}
@@ -145,9 +148,12 @@ func TestRecallGoalBesideABaseline(t *testing.T) {
 		text          string
 	}{
 		{"met", 4, []int{14}, []int{14, 15, 14}, 0.7, audit.Pass, "no sign of a drop"},
-		{"missed as before", 4, []int{13}, []int{13, 13, 13}, 0.7, audit.Warn, "below the goal of 70.0 %, as in the baseline"},
-		{"missed by chance", 4, []int{13}, []int{15, 13, 14}, 0.7, audit.Warn, "the goal of 70.0 % is missed, and the baseline met it, which chance explains"},
-		{"missed by more", 7, []int{13, 14, 13}, []int{17, 19, 17}, 0.84, audit.Fail, "Chance does this to"},
+		{"missed as before", 4, []int{13}, []int{13, 13, 13}, 0.7, audit.Warn,
+			"below the goal of 70.0 %, as in the baseline"},
+		{"missed by chance", 4, []int{13}, []int{15, 13, 14}, 0.7, audit.Warn,
+			"the goal of 70.0 % is missed, and the baseline met it, which chance explains"},
+		{"missed by more", 7, []int{13, 14, 13}, []int{17, 19, 17}, 0.84, audit.Fail,
+			"Chance does this to"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			subjects := suiteOf(t, c.projects, c.now, c.baseline)
@@ -182,15 +188,18 @@ func TestOtherGoalsBesideABaseline(t *testing.T) {
 	require.Equal(t, 2, g.Advice.Trials)
 	g = judge(4, []int{11, 10, 12}, []int{12, 13, 12})
 	require.Equal(t, audit.Warn, g.Verdict)
-	require.Contains(t, g.Text, "in 1 of 3 trials, the baseline in 3 of 3. No further trial decides it")
+	require.Contains(t, g.Text,
+		"in 1 of 3 trials, the baseline in 3 of 3. No further trial decides it")
 }
 
 func TestShippedGoalsWarn(t *testing.T) {
 	p := hundred(20)
-	j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Shipped: true}, Now: []score.Trial{found(t, p, 10, 0)}}, score.Rules{})
+	j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Shipped: true},
+		Now: []score.Trial{found(t, p, 10, 0)}}, score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Warn, j.Verdict)
-	require.Contains(t, j.Reasons[0].Text, "state your own in fixtures/goals.md (| Recall | >= ... |)")
+	require.Contains(t, j.Reasons[0].Text,
+		"state your own in fixtures/goals.md (| Recall | >= ... |)")
 }
 
 // False findings are compared where the key is whole; cost and time warn, and never fail.
@@ -228,10 +237,12 @@ func sameAs(p *audit.Project, as *score.Result) *audit.Project {
 // "Gate | methodology" lets the methodology decide: 1 point less is WARN, more than 5 FAIL,
 // whatever chance explains.
 func TestMethodologyDecides(t *testing.T) {
-	for now, want := range map[int]audit.Verdict{160: audit.Pass, 159: audit.Pass, 158: audit.Warn, 150: audit.Warn, 149: audit.Fail, 165: audit.Pass} {
+	for now, want := range map[int]audit.Verdict{160: audit.Pass, 159: audit.Pass, 158: audit.Warn,
+		150: audit.Warn, 149: audit.Fail, 165: audit.Pass} {
 		p := hundred(200)
 		j, err := score.Judge(score.Subject{Goals: score.Goals{Methodology: true},
-			Now: []score.Trial{found(t, p, now, 0)}, Baseline: []score.Trial{found(t, p, 160, 0)}}, score.Rules{})
+			Now: []score.Trial{found(t, p, now, 0)}, Baseline: []score.Trial{found(t, p, 160, 0)}},
+			score.Rules{})
 		require.NoError(t, err)
 		require.Equal(t, want, j.Verdict, "%d: %+v", now, j.Reasons)
 		require.Equal(t, score.CodeMethodology, j.Reasons[0].Code)
@@ -239,8 +250,10 @@ func TestMethodologyDecides(t *testing.T) {
 	p := hundred(20)
 	goals, err := score.GoalsFor(p, audit.Goals{Recall: 0.7, Gate: "methodology"})
 	require.NoError(t, err)
-	j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{found(t, p, 13, 0)}}, score.Rules{})
+	j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{found(t, p, 13, 0)}},
+		score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict)
-	require.Equal(t, "by the methodology's own words: recall 65.0 % misses the goal of 70.0 %", j.Reasons[0].Text)
+	require.Equal(t, "by the methodology's own words: recall 65.0 % misses the goal of 70.0 %",
+		j.Reasons[0].Text)
 }

@@ -27,7 +27,8 @@ func (g *Goals) figures(f *figures) []goalFigure {
 		{MetricExpected, "", float64(g.Expected), exact(f.credit)},
 	}
 	for _, dim := range audit.Dimensions() {
-		all = append(all, goalFigure{MetricMinimum, string(dim), float64(g.Minimums[dim]), exact(f.byDim[dim])})
+		all = append(all, goalFigure{MetricMinimum, string(dim), float64(g.Minimums[dim]),
+			exact(f.byDim[dim])})
 	}
 	return all
 }
@@ -72,7 +73,8 @@ func (d *sides) goalReason(i int, t goalFigure, base Span, p float64, rules Rule
 	switch {
 	case len(d.baseline) == 0 && d.goals.Shipped:
 		g.Verdict = audit.Warn
-		g.Text += fmt.Sprintf("; the goal is a default: state your own in fixtures/goals.md (| %s | >= ... |). No further trial decides it", strings.ToUpper(t.metric[:1])+t.metric[1:])
+		g.Text += fmt.Sprintf(
+			"; the goal is a default: state your own in fixtures/goals.md (| %s | >= ... |). No further trial decides it", strings.ToUpper(t.metric[:1])+t.metric[1:])
 	case d.stochastic():
 		d.byTrials(&g, i, p, rules)
 	}
@@ -95,13 +97,17 @@ func (d *sides) byTrials(g *Reason, i int, p float64, rules Rules) {
 	case missed == len(d.now) && met == len(d.baseline) && min(missed, met) >= 3 && p <= 0.01:
 		return
 	case missed < len(d.now) || met < len(d.baseline):
-		g.Text += fmt.Sprintf(" in %d of %d trials, the baseline in %d of %d. No further trial decides it", len(d.now)-missed, len(d.now), met, len(d.baseline))
+		g.Text += fmt.Sprintf(
+			" in %d of %d trials, the baseline in %d of %d. No further trial decides it",
+			len(d.now)-missed, len(d.now), met, len(d.baseline))
 	case min(missed, met) < 3:
-		g.Advice = &Advice{Trials: max(0, 3-missed), Baseline: max(0, 3-met), Project: d.name, May: true}
+		g.Advice = &Advice{Trials: max(0, 3-missed), Baseline: max(0, 3-met),
+			Project: d.name, May: true}
 		d.price(g.Advice, rules)
 		g.Text += ". " + g.Advice.String()
 	default:
-		g.Text += fmt.Sprintf("; chance may explain it (p %.2g %%). No further trial decides it", 100*p)
+		g.Text += fmt.Sprintf("; chance may explain it (p %.2g %%). No further trial decides it",
+			100*p)
 	}
 	g.Verdict = audit.Warn
 }
@@ -151,7 +157,10 @@ func (g *gate) goal(r *Reason, tested []stat.Project) {
 			p := tested[i]
 			n := float64(p.Entries)
 			w := math.Sqrt(n)
-			mean := func(x []float64) float64 { return average(x, func(v float64) float64 { return v }) }
+			mean := func(x []float64) float64 {
+				return average(x,
+					func(v float64) float64 { return v })
+			}
 			goal, weight = goal+w*d.goals.Recall, weight+w
 			now, was = now+w*mean(p.Now)/n, was+w*mean(p.Baseline)/n
 			stated = append(stated, p)
@@ -169,14 +178,16 @@ func (g *gate) goal(r *Reason, tested []stat.Project) {
 		if r.Verdict == audit.Pass {
 			r.Code, r.Verdict = CodeGoal, audit.Warn
 		}
-		r.Text += fmt.Sprintf("; below the goal of %v, as in the baseline. No further trial decides that", r.Want)
+		r.Text += fmt.Sprintf(
+			"; below the goal of %v, as in the baseline. No further trial decides that", r.Want)
 		return
 	}
 	x := g.recall
 	if now+3*stat.SENow(stated) < goal && x.P <= 0.05 && (len(g.keyed) >= 4 || x.Stage >= 3) {
 		if r.Verdict != audit.Fail {
 			r.Code, r.Verdict, r.Advice = CodeGoal, audit.Fail, nil
-			r.Text = fmt.Sprintf("recall %v, was %v: below the goal of %v by more than 3 standard errors, and chance explains the drop in %.2g %% of cases only", r.Now, r.Baseline, r.Want, 100*x.P) + g.whose()
+			r.Text = fmt.Sprintf(
+				"recall %v, was %v: below the goal of %v by more than 3 standard errors, and chance explains the drop in %.2g %% of cases only", r.Now, r.Baseline, r.Want, 100*x.P) + g.whose()
 		}
 		return
 	}
@@ -193,7 +204,8 @@ func (g *gate) goal(r *Reason, tested []stat.Project) {
 
 // goalReason judges one figure. With a baseline that missed the goal too it is a WARN.
 func goalReason(metric, about string, goal float64, now Value, base Span, hasBase bool) Reason {
-	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now, Want: Of(goal), Baseline: base.Low}
+	g := Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: metric, About: about, Now: now,
+		Want: Of(goal), Baseline: base.Low}
 	show := func(v Value) string { return Show(metric, v) }
 	what := metric
 	if about != "" {
@@ -206,7 +218,8 @@ func goalReason(metric, about string, goal float64, now Value, base Span, hasBas
 	g.Verdict = audit.Fail
 	g.Text = fmt.Sprintf("%s %s misses the goal of %s", what, show(now), show(g.Want))
 	if !now.Defined {
-		g.Text = fmt.Sprintf("%s is undefined: the goal of %s is not shown to be met", what, show(g.Want))
+		g.Text = fmt.Sprintf("%s is undefined: the goal of %s is not shown to be met",
+			what, show(g.Want))
 	}
 	switch {
 	case !hasBase:
@@ -214,10 +227,12 @@ func goalReason(metric, about string, goal float64, now Value, base Span, hasBas
 	case base.Low.Defined && base.Low.V >= goal-tiny:
 		g.Text += "; the baseline met it with " + show(base.Low)
 	case base.High.Defined && base.High.V >= goal-tiny:
-		g.Text += fmt.Sprintf("; at the baseline it lay between %s and %s", show(base.Low), show(base.High))
+		g.Text += fmt.Sprintf("; at the baseline it lay between %s and %s", show(base.Low),
+			show(base.High))
 	default:
 		g.Verdict = audit.Warn
-		g.Text += fmt.Sprintf(": below goal, as in the baseline (%s). No further trial decides it", show(base.High))
+		g.Text += fmt.Sprintf(": below goal, as in the baseline (%s). No further trial decides it",
+			show(base.High))
 	}
 	return g
 }
@@ -238,12 +253,17 @@ func (d *sides) reviewReason(t goalFigure, base Span) Reason {
 	if need.More == 0 {
 		ask = "no further review decides it, the rest is ruled arguable"
 	}
-	if m := &d.now[0].Metrics; t.metric == MetricPrecision && len(d.now) == 1 && m.Precision95 != m.Precision {
-		ask += fmt.Sprintf("; by those reviewed in the drawn order %v (95 %%), which decides nothing", m.Precision95)
+	if m := &d.now[0].Metrics; t.metric == MetricPrecision && len(d.now) == 1 &&
+		m.Precision95 != m.Precision {
+		ask += fmt.Sprintf(
+			"; by those reviewed in the drawn order %v (95 %%), which decides nothing",
+			m.Precision95)
 	}
-	return Reason{Code: CodeReview, Verdict: audit.Warn, Metric: t.metric, Now: now.Low, Want: Of(t.goal), Baseline: base.Low,
+	return Reason{Code: CodeReview, Verdict: audit.Warn, Metric: t.metric, Now: now.Low,
+		Want: Of(t.goal), Baseline: base.Low,
 		More: need.More, Findings: need.Findings,
-		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: %s", t.metric, now.Low, now.High, Of(t.goal), ask)}
+		Text: fmt.Sprintf("%s lies between %v and %v, the goal is %v: %s", t.metric, now.Low,
+			now.High, Of(t.goal), ask)}
 }
 
 // review returns the reviews of a trial that would decide the goal; if trials decide it

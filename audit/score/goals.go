@@ -18,9 +18,11 @@ type Goals struct {
 	Expected  int                     // credit: found entries, a half counting a half
 	Minimums  map[audit.Dimension]int // credit by dimension
 	Literal   bool                    // the literal score is asserted, not ours
-	AtChance  bool                    `json:",omitempty"` // recall at chance warns, and does not fail
-	Shipped   bool                    `json:",omitempty"` // the user states none, and these are Assay's
-	Goalless  bool                    `json:",omitempty"` // goals.md cannot state any
+	// recall at chance warns, and does not fail
+	AtChance bool `json:",omitempty"`
+	// the user states none, and these are Assay's
+	Shipped  bool `json:",omitempty"`
+	Goalless bool `json:",omitempty"` // goals.md cannot state any
 	// Methodology lets the methodology's own verdict decide, on its own score.
 	Methodology bool `json:",omitempty"`
 }
@@ -30,7 +32,8 @@ func (g *Goals) asserted() bool { return g.Literal || g.Methodology }
 
 // stated reports whether anything is asked for.
 func (g *Goals) stated() bool {
-	return g.Recall > 0 || g.Precision > 0 || g.F1 > 0 || g.Coverage > 0 || g.Expected > 0 || len(g.Minimums) > 0
+	return g.Recall > 0 || g.Precision > 0 || g.F1 > 0 || g.Coverage > 0 || g.Expected > 0 ||
+		len(g.Minimums) > 0
 }
 
 // GoalsFor returns the goals of one project: those of goals.md, with the project's own recall
@@ -38,7 +41,8 @@ func (g *Goals) stated() bool {
 // number of dimensions in the key.
 func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	goals := Goals{Recall: g.Recall, Precision: g.Precision, F1: g.F1, Coverage: g.Coverage,
-		Expected: p.Expected, Minimums: p.Minimums, AtChance: g.AtChance, Methodology: g.Gate == "methodology"}
+		Expected: p.Expected, Minimums: p.Minimums, AtChance: g.AtChance,
+		Methodology: g.Gate == "methodology"}
 	if p.RecallGoal > 0 {
 		goals.Recall = p.RecallGoal
 	}
@@ -85,7 +89,8 @@ const (
 	CodeStochastic  Code = "stochastic"  // called deterministic, but two trials differ
 	CodeReplay      Code = "replay"      // a recording is scored otherwise than at its baseline
 	CodeCheck       Code = "check"       // a check of the smoke test
-	CodeMiss        Code = "miss"        // a planted flaw that was not found; a wrong answer under Strict
+	// a planted flaw that was not found; a wrong answer under Strict
+	CodeMiss Code = "miss"
 )
 
 // The metrics that reasons are about.
@@ -111,14 +116,17 @@ type Reason struct {
 	Metric   string        `json:"metric,omitempty"`
 	About    string        `json:"about,omitempty"` // a dimension, an entry, a check
 	Now      Value         `json:"now,omitzero"`
-	Want     Value         `json:"want,omitzero"`      // the goal
-	Baseline Value         `json:"baseline,omitzero"`  // the same figure there
-	P        Value         `json:"p,omitzero"`         // share of exchanges that show as large a change
-	Excluded Value         `json:"excluded,omitzero"`  // a larger drop is excluded at 95 %
-	Advice   *Advice       `json:"advice,omitempty"`   // what would decide a WARN; nil where nothing would
-	More     int           `json:"more,omitempty"`     // reviews that would decide it
-	Findings []int         `json:"findings,omitempty"` // to be reviewed: indices into the first trial's findings
-	Text     string        `json:"text"`
+	Want     Value         `json:"want,omitzero"`     // the goal
+	Baseline Value         `json:"baseline,omitzero"` // the same figure there
+	// share of exchanges that show as large a change
+	P        Value `json:"p,omitzero"`
+	Excluded Value `json:"excluded,omitzero"` // a larger drop is excluded at 95 %
+	// what would decide a WARN; nil where nothing would
+	Advice *Advice `json:"advice,omitempty"`
+	More   int     `json:"more,omitempty"` // reviews that would decide it
+	// to be reviewed: indices into the first trial's findings
+	Findings []int  `json:"findings,omitempty"`
+	Text     string `json:"text"`
 }
 
 // Compares reports whether the reason compares its metric with the baseline.
@@ -146,9 +154,11 @@ type Judgement struct {
 	// metrics more than five points below the baseline, or below its goal, is FAIL;
 	// one to five points is WARN. Empty where it says nothing (Smoke, Bench).
 	Methodology audit.Verdict `json:"methodology,omitempty"`
-	Lost        []EntryChange `json:"lost,omitempty"`    // entries or cases that earn less than at the baseline, most first
-	Gained      []EntryChange `json:"gained,omitempty"`  // and more
-	Changed     []string      `json:"changed,omitempty"` // what of the auditor changed since the baseline
+	// entries or cases that earn less than at the baseline, most first
+	Lost   []EntryChange `json:"lost,omitempty"`
+	Gained []EntryChange `json:"gained,omitempty"` // and more
+	// what of the auditor changed since the baseline
+	Changed []string `json:"changed,omitempty"`
 
 	letter []string // clauses of the methodology that are not met
 }
@@ -180,10 +190,12 @@ func (j *Judgement) set(reasons []Reason) {
 
 // gravest sorts reasons, the gravest first, and keeps one of each metric that does not pass.
 func gravest(reasons []Reason) (out []Reason) {
-	slices.SortStableFunc(reasons, func(a, b Reason) int { return gravity[a.Verdict] - gravity[b.Verdict] })
+	slices.SortStableFunc(reasons,
+		func(a, b Reason) int { return gravity[a.Verdict] - gravity[b.Verdict] })
 	for _, g := range reasons {
 		said := slices.ContainsFunc(out, func(o Reason) bool {
-			return g.Metric != "" && o.Metric == g.Metric && o.About == g.About && o.Verdict != audit.Pass
+			return g.Metric != "" && o.Metric == g.Metric && o.About == g.About &&
+				o.Verdict != audit.Pass
 		})
 		if !said {
 			out = append(out, g)
@@ -203,7 +215,8 @@ func changes(all []EntryChange) (lost, gained []EntryChange) {
 		}
 	}
 	by := func(a, b EntryChange) int {
-		return cmp.Or(cmp.Compare(math.Abs(b.Baseline-b.Now), math.Abs(a.Baseline-a.Now)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(math.Abs(b.Baseline-b.Now), math.Abs(a.Baseline-a.Now)),
+			cmp.Compare(a.ID, b.ID))
 	}
 	slices.SortFunc(lost, by)
 	slices.SortFunc(gained, by)

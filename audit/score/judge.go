@@ -13,8 +13,9 @@ import (
 // Rules are how trials are judged.
 type Rules struct {
 	Deterministic bool // the auditor's output for the same input is always the same
-	Strict        bool // a possible drop fails, and what keeps trials from counting; in Bench every wrong answer
-	Concurrency   int  // audits that run at a time, for the minutes of an [Advice]; 0 is 1
+	// a possible drop fails, and what keeps trials from counting; in Bench every wrong answer
+	Strict      bool
+	Concurrency int // audits that run at a time, for the minutes of an [Advice]; 0 is 1
 }
 
 // A Subject is one project with the trials of both sides.
@@ -39,12 +40,16 @@ func Judge(s Subject, rules Rules) (Judgement, error) {
 
 // A Suite is the judgement over several projects.
 type Suite struct {
-	Verdict  audit.Verdict `json:"verdict"`           // the gravest
-	Reasons  []Reason      `json:"reasons,omitempty"` // of all projects together, the gravest first; those of a single one are its own
-	Projects []Judgement   `json:"projects"`
-	Recall   Value         `json:"recall"`            // over the entries of all projects, as the mean of the trials
-	Baseline Value         `json:"baseline"`          // the same there; undefined where a project has none
-	Confirm  []string      `json:"confirm,omitempty"` // collapsed projects of which a second trial should follow at once
+	Verdict audit.Verdict `json:"verdict"` // the gravest
+	// of all projects together, the gravest first; those of a single one are its own
+	Reasons  []Reason    `json:"reasons,omitempty"`
+	Projects []Judgement `json:"projects"`
+	// over the entries of all projects, as the mean of the trials
+	Recall Value `json:"recall"`
+	// the same there; undefined where a project has none
+	Baseline Value `json:"baseline"`
+	// collapsed projects of which a second trial should follow at once
+	Confirm []string `json:"confirm,omitempty"`
 }
 
 // JudgeSuite judges an auditor on several projects. Whether recall, false findings, cost
@@ -148,7 +153,8 @@ type sides struct {
 
 // newSides returns both sides of a subject.
 func newSides(s *Subject, rules Rules) (sides, error) {
-	d := sides{name: s.Name, goals: s.Goals, claimed: rules.Deterministic, planned: len(s.Now), changed: s.Changed}
+	d := sides{name: s.Name, goals: s.Goals, claimed: rules.Deterministic, planned: len(s.Now),
+		changed: s.Changed}
 	for _, t := range s.Now {
 		if t.Skipped {
 			d.skipped++
@@ -187,7 +193,8 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 		d.name = cmp.Or(d.name, d.now[0].Project)
 	}
 	d.name = cmp.Or(d.name, "project")
-	d.fNow, d.fBase = figuresOf(d.now, s.Goals.asserted()), figuresOf(d.baseline, s.Goals.asserted())
+	d.fNow, d.fBase = figuresOf(d.now, s.Goals.asserted()), figuresOf(d.baseline,
+		s.Goals.asserted())
 	d.deterministic = rules.Deterministic && len(d.now) > 0 && allAgree(d.now) &&
 		(len(d.baseline) == 0 || allAgree(d.baseline))
 	return d, nil
@@ -214,7 +221,8 @@ func inGate(all []sides) (out []*sides) {
 func (d *sides) judge(some, compared bool, metP float64, rules Rules) Judgement {
 	if d.skipped > 0 {
 		return judgement([]Reason{{Code: CodeInvalid, Verdict: audit.Invalid,
-			Text: fmt.Sprintf("the run is not complete, %d of %d trials did not begin: %s", d.skipped, d.planned, d.invalid[0])}})
+			Text: fmt.Sprintf("the run is not complete, %d of %d trials did not begin: %s",
+				d.skipped, d.planned, d.invalid[0])}})
 	}
 	if len(d.now) == 0 {
 		g := Reason{Code: CodeInvalid, Verdict: audit.Invalid, Text: "no trial was run"}
@@ -232,20 +240,24 @@ func (d *sides) judge(some, compared bool, metP float64, rules Rules) Judgement 
 			Text: fmt.Sprintf("%d of %d trials do not count: %s", n, d.planned, d.invalid[0])})
 	}
 	if d.other != "" {
-		g := Reason{Code: CodeInvalid, Verdict: rules.possible(), Text: "it is compared with nothing, since no trial of the other side counts: " + d.other}
+		g := Reason{Code: CodeInvalid, Verdict: rules.possible(),
+			Text: "it is compared with nothing, since no trial of the other side counts: " +
+				d.other}
 		if !compared {
 			g.Verdict = audit.Invalid
 		}
 		reasons = append(reasons, g)
 	}
 	if d.unconfined != "" {
-		reasons = append(reasons, Reason{Code: CodeUnconfined, Verdict: rules.possible(), Text: "the auditor ran unconfined: " + d.unconfined})
+		reasons = append(reasons, Reason{Code: CodeUnconfined, Verdict: rules.possible(),
+			Text: "the auditor ran unconfined: " + d.unconfined})
 	}
 	if d.claimed && !d.deterministic {
 		reasons = append(reasons, Reason{Code: CodeStochastic, Verdict: audit.Warn,
 			Text: "the auditor is called deterministic, but trials on the same input differ; it is judged as stochastic. No further trial decides this: correct its kind in fixtures/auditors.md"})
 	}
-	if reasons = append(reasons, d.goalReasons(metP, rules)...); len(d.baseline) == 0 && !d.goals.stated() {
+	if reasons = append(reasons, d.goalReasons(metP, rules)...); len(d.baseline) == 0 &&
+		!d.goals.stated() {
 		reasons = append(reasons, d.unheld())
 	}
 	if d.deterministic && len(d.baseline) > 0 {
@@ -270,11 +282,13 @@ func (d *sides) judge(some, compared bool, metP float64, rules Rules) Judgement 
 func (d *sides) unheld() Reason {
 	r := d.fNow.recall
 	if d.claimed {
-		return Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricRecall, Now: r, Text: fmt.Sprintf("recall %v; no goal is stated, and there is no baseline", r)}
+		return Reason{Code: CodeGoal, Verdict: audit.Pass, Metric: MetricRecall, Now: r,
+			Text: fmt.Sprintf("recall %v; no goal is stated, and there is no baseline", r)}
 	}
 	text := fmt.Sprintf("recall %v: no baseline yet: assay baseline accepts these trials", r)
 	if d.alone && r.Defined && r.V >= 0.05 && !d.goals.Goalless {
-		text += fmt.Sprintf("; no goal is stated: fixtures/goals.md takes | Recall | >= %.0f %% |", math.Floor(20*r.V)*5)
+		text += fmt.Sprintf("; no goal is stated: fixtures/goals.md takes | Recall | >= %.0f %% |",
+			math.Floor(20*r.V)*5)
 	}
 	return Reason{Code: CodeGoal, Verdict: audit.Warn, Metric: MetricRecall, Now: r, Text: text}
 }
@@ -299,5 +313,6 @@ func (j *Judgement) byMethodology(hasBase bool) {
 			text += " and nothing dropped by 1 point"
 		}
 	}
-	j.set(append([]Reason{{Code: CodeMethodology, Verdict: j.Methodology, Text: text}}, j.Reasons...))
+	j.set(append([]Reason{{Code: CodeMethodology, Verdict: j.Methodology, Text: text}},
+		j.Reasons...))
 }

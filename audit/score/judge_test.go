@@ -18,7 +18,8 @@ func hundred(n int) *audit.Project {
 	for i := range n {
 		file := fmt.Sprintf("f%d.java", i/20)
 		p.Tree[file] = audit.TreeFile{Path: file, Lines: 1000}
-		p.Known = append(p.Known, known(fmt.Sprintf("K%03d", i), file, 20+40*(i%20), 20+40*(i%20), 89))
+		p.Known = append(p.Known, known(fmt.Sprintf("K%03d", i), file, 20+40*(i%20),
+			20+40*(i%20), 89))
 	}
 	return p
 }
@@ -35,7 +36,8 @@ func found(t testing.TB, p *audit.Project, n, noise int) score.Trial {
 
 func reason(t testing.TB, j score.Judgement, code score.Code, metric string) score.Reason {
 	t.Helper()
-	i := slices.IndexFunc(j.Reasons, func(g score.Reason) bool { return g.Code == code && g.Metric == metric })
+	i := slices.IndexFunc(j.Reasons,
+		func(g score.Reason) bool { return g.Code == code && g.Metric == metric })
 	require.GreaterOrEqual(t, i, 0, "no reason %q about %q in %+v", code, metric, j.Reasons)
 	return j.Reasons[i]
 }
@@ -58,7 +60,8 @@ func TestLiteralRuleOfDeterministicAuditors(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			p := hundred(c.entries)
 			j, err := score.Judge(score.Subject{
-				Now: []score.Trial{found(t, p, c.now, 0)}, Baseline: []score.Trial{found(t, p, c.base, 0)},
+				Now:      []score.Trial{found(t, p, c.now, 0)},
+				Baseline: []score.Trial{found(t, p, c.base, 0)},
 			}, score.Rules{Deterministic: true})
 			require.NoError(t, err)
 			require.Equal(t, c.want, j.Verdict, "%+v", j.Reasons)
@@ -98,7 +101,8 @@ func TestGoals(t *testing.T) {
 		{at(14), at(14), audit.Pass, "met and no drop"},
 	} {
 		t.Run(c.why, func(t *testing.T) {
-			j, err := score.Judge(score.Subject{Goals: goals, Now: c.now, Baseline: c.base}, score.Rules{Deterministic: true})
+			j, err := score.Judge(score.Subject{Goals: goals, Now: c.now, Baseline: c.base},
+				score.Rules{Deterministic: true})
 			require.NoError(t, err)
 			require.Equal(t, c.want, reason(t, j, score.CodeGoal, score.MetricRecall).Verdict)
 			require.Equal(t, c.want, j.Verdict)
@@ -116,7 +120,8 @@ func TestEveryGoalCanBeMissed(t *testing.T) {
 		score.MetricMinimum:  {Minimums: map[audit.Dimension]int{audit.Injection: 11}},
 	} {
 		t.Run(metric, func(t *testing.T) {
-			j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{found(t, p, 10, 0)}}, score.Rules{})
+			j, err := score.Judge(score.Subject{Goals: goals,
+				Now: []score.Trial{found(t, p, 10, 0)}}, score.Rules{})
 			require.NoError(t, err)
 			require.Equal(t, audit.Fail, j.Verdict)
 			require.Len(t, j.Reasons, 1)
@@ -124,15 +129,18 @@ func TestEveryGoalCanBeMissed(t *testing.T) {
 		})
 	}
 	t.Run("precision of no findings", func(t *testing.T) {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.5}, Now: []score.Trial{found(t, p, 0, 0)}}, score.Rules{})
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.5},
+			Now: []score.Trial{found(t, p, 0, 0)}}, score.Rules{})
 		require.NoError(t, err)
-		require.Equal(t, audit.Fail, j.Verdict, "no findings is a result, not INVALID, and undefined is not met")
+		require.Equal(t, audit.Fail, j.Verdict,
+			"no findings is a result, not INVALID, and undefined is not met")
 	})
 }
 
 // ruled gives a review of a finding as it stands.
 func ruled(f *audit.Finding, r audit.Ruling) audit.FindingReview {
-	v := audit.FindingReview{CWEs: f.CWEs, File: f.File, Lines: f.Lines, Ruling: r, By: "a reader", Date: "2026-11-22"}
+	v := audit.FindingReview{CWEs: f.CWEs, File: f.File, Lines: f.Lines, Ruling: r, By: "a reader",
+		Date: "2026-11-22"}
 	if f.Function != "" {
 		v.Functions = []string{f.Function}
 	}
@@ -151,7 +159,8 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 		return mustScore(t, &q, fs...)
 	}
 	judge := func(r *score.Result) score.Judgement {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85}, Now: []score.Trial{{Result: r}}}, score.Rules{})
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85},
+			Now: []score.Trial{{Result: r}}}, score.Rules{})
 		require.NoError(t, err)
 		return j
 	}
@@ -179,7 +188,8 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 		require.Less(t, len(reviews), 50, "not all need be reviewed")
 		j := judge(score1(reviews))
 		require.Equal(t, score.CodeGoal, j.Reasons[0].Code)
-		require.Equal(t, map[audit.Ruling]audit.Verdict{audit.RuledTrue: audit.Pass, audit.RuledFalse: audit.Fail}[truth], j.Verdict)
+		require.Equal(t, map[audit.Ruling]audit.Verdict{audit.RuledTrue: audit.Pass,
+			audit.RuledFalse: audit.Fail}[truth], j.Verdict)
 	}
 
 	// Reviews that somebody picked narrow the bounds and are not generalised from;
@@ -200,7 +210,8 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 	m, says = pick(order[:10])
 	require.Equal(t, score.Span{Low: score.Of(0.6), High: score.Of(1)}, m.Precision)
 	require.Greater(t, m.Precision95.Low.V, 0.8)
-	require.Contains(t, says, "; by those reviewed in the drawn order "+m.Precision95.String()+" (95 %), which decides nothing")
+	require.Contains(t, says, "; by those reviewed in the drawn order "+m.Precision95.String()+
+		" (95 %), which decides nothing")
 }
 
 // Of two trials one meets the goal for certain and one misses it, and what both come to
@@ -214,10 +225,12 @@ func TestPrecisionGoalOfTrialsHangsOnReviews(t *testing.T) {
 		}
 		return score.Trial{Result: mustScore(t, p, fs...)}
 	}
-	j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85}, Now: []score.Trial{trial(60, 0), trial(30, 50)}}, score.Rules{})
+	j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85},
+		Now: []score.Trial{trial(60, 0), trial(30, 50)}}, score.Rules{})
 	require.NoError(t, err)
 	g := reason(t, j, score.CodeReview, score.MetricPrecision)
-	require.Contains(t, g.Text, "precision lies between 68.8 % and 87.5 %, the goal is 85.0 %: review 50 more")
+	require.Contains(t, g.Text,
+		"precision lies between 68.8 % and 87.5 %, the goal is 85.0 %: review 50 more")
 	require.Empty(t, g.Findings, "they are the first trial's")
 }
 
@@ -229,7 +242,8 @@ func TestInvalidStaysOut(t *testing.T) {
 	judge := func(rules score.Rules, now ...[]score.Trial) score.Suite {
 		var subjects []score.Subject
 		for i, trials := range now {
-			subjects = append(subjects, score.Subject{Name: fmt.Sprint("p", i), Goals: score.Goals{Recall: 0.7}, Now: trials})
+			subjects = append(subjects, score.Subject{Name: fmt.Sprint("p", i),
+				Goals: score.Goals{Recall: 0.7}, Now: trials})
 		}
 		s, err := score.JudgeSuite(subjects, rules)
 		require.NoError(t, err)
@@ -238,7 +252,8 @@ func TestInvalidStaysOut(t *testing.T) {
 	some := judge(score.Rules{}, []score.Trial{found(t, p, 20, 0), timedOut})
 	require.Equal(t, audit.Warn, some.Verdict)
 	require.Contains(t, some.Projects[0].Reasons[0].Text, "1 of 2 trials do not count: timed out")
-	require.Equal(t, audit.Fail, judge(score.Rules{Strict: true}, []score.Trial{found(t, p, 20, 0), timedOut}).Verdict)
+	require.Equal(t, audit.Fail, judge(score.Rules{Strict: true},
+		[]score.Trial{found(t, p, 20, 0), timedOut}).Verdict)
 
 	none := judge(score.Rules{}, []score.Trial{timedOut})
 	require.Equal(t, audit.Invalid, none.Verdict)
@@ -247,7 +262,8 @@ func TestInvalidStaysOut(t *testing.T) {
 	require.Equal(t, audit.Warn, one.Verdict, "a project is left out, and named")
 	require.Contains(t, one.Projects[1].Reasons[0].Text, "the project is left out")
 
-	require.Equal(t, audit.Fail, judge(score.Rules{}, []score.Trial{found(t, p, 0, 0)}).Verdict, "a run that found nothing counts")
+	require.Equal(t, audit.Fail, judge(score.Rules{}, []score.Trial{found(t, p, 0, 0)}).Verdict,
+		"a run that found nothing counts")
 }
 
 func TestChanceNeverPasses(t *testing.T) {
@@ -255,7 +271,8 @@ func TestChanceNeverPasses(t *testing.T) {
 	// One line in two of the files' only language is near an entry: chance is high.
 	var fs []audit.Finding
 	for i := range 10 {
-		fs = append(fs, finding("F", "f0.java", 20+40*i, 20+40*i, 89), finding("G", "f0.java", 990, 990, 89))
+		fs = append(fs, finding("F", "f0.java", 20+40*i, 20+40*i, 89),
+			finding("G", "f0.java", 990, 990, 89))
 	}
 	r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims})
 	require.NoError(t, err)
@@ -263,13 +280,16 @@ func TestChanceNeverPasses(t *testing.T) {
 	judge := func(recall float64, base ...score.Trial) audit.Verdict {
 		x := *r
 		x.Metrics.Recall = score.Of(recall)
-		j, err := score.Judge(score.Subject{Now: []score.Trial{{Result: &x}}, Baseline: base}, score.Rules{})
+		j, err := score.Judge(score.Subject{Now: []score.Trial{{Result: &x}}, Baseline: base},
+			score.Rules{})
 		require.NoError(t, err)
 		return j.Verdict
 	}
 	require.Equal(t, audit.Fail, judge(r.Metrics.Chance.P99.V-0.05))
-	require.Equal(t, audit.Fail, judge(r.Metrics.Chance.Mean.V, score.Trial{Result: r}), "a baseline does not excuse chance")
-	require.NotEqual(t, audit.Fail, judge(r.Metrics.Chance.P99.V-0.05, score.Trial{Result: r}), "but beside one a run may be poor")
+	require.Equal(t, audit.Fail, judge(r.Metrics.Chance.Mean.V, score.Trial{Result: r}),
+		"a baseline does not excuse chance")
+	require.NotEqual(t, audit.Fail, judge(r.Metrics.Chance.P99.V-0.05, score.Trial{Result: r}),
+		"but beside one a run may be poor")
 }
 
 func TestComparisonAcrossRulesAndKeysRefuses(t *testing.T) {
@@ -282,7 +302,8 @@ func TestComparisonAcrossRulesAndKeysRefuses(t *testing.T) {
 	} {
 		old := found(t, p, 14, 0)
 		change(old.Result)
-		_, err := score.Judge(score.Subject{Now: []score.Trial{found(t, p, 14, 0)}, Baseline: []score.Trial{old}}, score.Rules{})
+		_, err := score.Judge(score.Subject{Now: []score.Trial{found(t, p, 14, 0)},
+			Baseline: []score.Trial{old}}, score.Rules{})
 		var m *score.MismatchError
 		require.True(t, errors.As(err, &m), "%s: %v", what, err)
 		require.Equal(t, what, m.What)
@@ -300,11 +321,13 @@ func TestLetterCanBeAsserted(t *testing.T) {
 	require.Equal(t, score.Of(0.5), r.Metrics.Recall)
 	require.Equal(t, score.Of(1), r.Literal.Recall)
 	for literal, want := range map[bool]audit.Verdict{true: audit.Pass, false: audit.Fail} {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Literal: literal}, Now: []score.Trial{{Result: r}}}, score.Rules{})
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Literal: literal},
+			Now: []score.Trial{{Result: r}}}, score.Rules{})
 		require.NoError(t, err)
 		require.Equal(t, want, j.Verdict)
 	}
-	g, err := score.GoalsFor(&audit.Project{Expected: 7, RecallGoal: 0.6, Coverage: 5}, audit.Goals{Recall: 0.7, Coverage: 8, Score: "literal"})
+	g, err := score.GoalsFor(&audit.Project{Expected: 7, RecallGoal: 0.6, Coverage: 5},
+		audit.Goals{Recall: 0.7, Coverage: 8, Score: "literal"})
 	require.NoError(t, err)
 	require.Equal(t, score.Goals{Recall: 0.6, Coverage: 5, Expected: 7, Literal: true}, g)
 	_, err = score.GoalsFor(&audit.Project{}, audit.Goals{Score: "mine"})
@@ -323,7 +346,8 @@ func TestMissedPrecisionTellsTheBaselineAsItWas(t *testing.T) {
 		return []score.Trial{{Result: mustScore(t, p, fs...)}}
 	}
 	missed := func(now, baseline []score.Trial) score.Reason {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.7}, Now: now, Baseline: baseline}, score.Rules{Deterministic: true})
+		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.7}, Now: now,
+			Baseline: baseline}, score.Rules{Deterministic: true})
 		require.NoError(t, err)
 		return reason(t, j, score.CodeGoal, score.MetricPrecision)
 	}
@@ -342,7 +366,8 @@ func TestMissedPrecisionTellsTheBaselineAsItWas(t *testing.T) {
 		}{
 			{trial(60, 20), audit.Fail, 0.75, "; the baseline met it with 75.0 %"},
 			{trial(60, 40), audit.Fail, 0.6, "; at the baseline it lay between 60.0 % and 100.0 %"},
-			{trial(10, 40), audit.Warn, 0.2, ": below goal, as in the baseline (40.0 %). No further trial decides it"},
+			{trial(10, 40), audit.Warn, 0.2,
+				": below goal, as in the baseline (40.0 %). No further trial decides it"},
 		} {
 			g := missed(now.trial, was.trial)
 			require.Equal(t, now.says+was.says, g.Text)
@@ -354,10 +379,12 @@ func TestMissedPrecisionTellsTheBaselineAsItWas(t *testing.T) {
 
 func TestIncompleteRunsAreInvalid(t *testing.T) {
 	p := hundred(20)
-	j, err := score.Judge(score.Subject{Now: []score.Trial{found(t, p, 20, 0), {Invalid: "not begun: the budget is used up", Skipped: true}}}, score.Rules{})
+	j, err := score.Judge(score.Subject{Now: []score.Trial{found(t, p, 20, 0),
+		{Invalid: "not begun: the budget is used up", Skipped: true}}}, score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Invalid, j.Verdict)
-	j, err = score.Judge(score.Subject{Now: []score.Trial{found(t, p, 20, 0)}, Beside: []score.Trial{{Invalid: "truncated"}}}, score.Rules{})
+	j, err = score.Judge(score.Subject{Now: []score.Trial{found(t, p, 20, 0)},
+		Beside: []score.Trial{{Invalid: "truncated"}}}, score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Invalid, j.Verdict)
 	require.Contains(t, j.Reasons[0].Text, "no trial of the other side counts: truncated")

@@ -93,7 +93,8 @@ func newKey(p *audit.Project, dims map[audit.CWE]audit.Dimension) (*key, error) 
 	for i, e := range k.entries {
 		e.row = i
 		if e.ID == "" || e.File == "" || len(e.CWEs) == 0 {
-			return nil, fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", e.Pos, e.ID)
+			return nil, fmt.Errorf("%s: entry %q: an entry needs an ID, a file and a CWE", e.Pos,
+				e.ID)
 		}
 		if i > 0 && e.kind == k.entries[i-1].kind && e.ID == k.entries[i-1].ID {
 			return nil, fmt.Errorf("%s: entry %q stands twice in the key", p.Pos, e.ID)
@@ -115,7 +116,8 @@ func (k *key) add(of kind, index int, v audit.Known) {
 	}
 	e.scopes = []scope{{e.File, e.at, e.functions}}
 	for _, p := range e.Places[min(1, len(e.Places)):] {
-		e.scopes = append(e.scopes, scope{p.File, usable(p.Lines), []string{FunctionName(p.Function)}})
+		e.scopes = append(e.scopes, scope{p.File, usable(p.Lines),
+			[]string{FunctionName(p.Function)}})
 	}
 	k.entries = append(k.entries, e)
 }
@@ -133,7 +135,8 @@ func (k *key) candidates(cwes [maxCWEs]audit.CWE) *candidates {
 		site := k.project.Planted && e.kind != review
 		if w > 0 || site {
 			for i, s := range e.scopes {
-				if !slices.ContainsFunc(e.scopes[:i], func(o scope) bool { return o.file == s.file }) {
+				if !slices.ContainsFunc(e.scopes[:i],
+					func(o scope) bool { return o.file == s.file }) {
 					c.full[s.file] = append(c.full[s.file], e)
 				}
 			}
@@ -261,8 +264,10 @@ func (e *entry) holds(p place, about string) (distance int, ok bool) {
 		return noGap, false
 	}
 	distance = s.at.distance(p.at)
-	return distance, distance <= e.gap || p.function != "" && slices.Contains(s.functions, p.function) ||
-		e.at.none() && len(e.functions) == 0 || e.component != "" && strings.Contains(about, e.component)
+	return distance, distance <= e.gap || p.function != "" &&
+		slices.Contains(s.functions, p.function) ||
+		e.at.none() && len(e.functions) == 0 || e.component != "" &&
+		strings.Contains(about, e.component)
 }
 
 // scopeAt returns the entry's scope in the file of a place that is nearest to it, those with

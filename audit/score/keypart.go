@@ -7,26 +7,32 @@ import "assay/audit"
 // Findings that matched an entry outside of the part, or repeat such a finding, are not
 // counted.
 type Part struct {
-	Known   int     `json:"known"`   // entries
-	Full    int     `json:"full"`    // of these matched in full
-	Halves  int     `json:"halves"`  // of these matched by half
-	Credit  float64 `json:"credit"`  // Full + Halves/2
-	Counted int     `json:"counted"` // findings less free duplicates, suppressed ones and those that stand aside
+	Known  int     `json:"known"`  // entries
+	Full   int     `json:"full"`   // of these matched in full
+	Halves int     `json:"halves"` // of these matched by half
+	Credit float64 `json:"credit"` // Full + Halves/2
+	// findings less free duplicates, suppressed ones and those that stand aside
+	Counted int `json:"counted"`
 
-	Recall    Value `json:"recall"`    // Credit / Known
-	Precision Span  `json:"precision"` // (Credit + true ones) / Counted: what nobody has judged is false at the low end, as often true as the report has credit at the high
-	F1        Span  `json:"f1"`        // of Precision's ends with Recall
+	Recall Value `json:"recall"` // Credit / Known
+	// (Credit + true ones) / Counted: what nobody has judged is false at the low end, as often
+	// true as the report has credit at the high
+	Precision Span `json:"precision"`
+	F1        Span `json:"f1"` // of Precision's ends with Recall
 
 	Covered  []audit.Dimension `json:"covered"`  // dimensions with a full match
 	Held     []audit.Dimension `json:"held"`     // dimensions that it holds
 	Coverage Value             `json:"coverage"` // Covered / Held
 
-	Classification   Value `json:"classification"`    // full matches that name the entry's weakness or one a step off: on pinned projects all
-	SeverityJudged   int   `json:"severity_judged"`   // full matches where both sides state a severity
+	// full matches that name the entry's weakness or one a step off: on pinned projects all
+	Classification Value `json:"classification"`
+	// full matches where both sides state a severity
+	SeverityJudged   int   `json:"severity_judged"`
 	SeverityAccuracy Value `json:"severity_accuracy"` // of these with the entry's severity
 
-	Chance    Chance `json:"chance"`    // recall at places drawn by lot
-	Corrected Value  `json:"corrected"` // Recall corrected for chance: (Recall - Chance.Mean) / (1 - Chance.Mean)
+	Chance Chance `json:"chance"` // recall at places drawn by lot
+	// Recall corrected for chance: (Recall - Chance.Mean) / (1 - Chance.Mean)
+	Corrected Value `json:"corrected"`
 }
 
 // part returns the figures of a part of the entries, in all and by dimension.
@@ -39,7 +45,8 @@ func (s *scorer) part(in func(*KnownResult) bool) (Part, []DimensionCount) {
 			named++
 		}
 		want, got := s.in.Project.Known[i].Severity, s.severity(i)
-		if !in(k) || k.Credit != 1 || want == audit.SeverityUnknown || got == audit.SeverityUnknown {
+		if !in(k) || k.Credit != 1 || want == audit.SeverityUnknown ||
+			got == audit.SeverityUnknown {
 			continue
 		}
 		p.SeverityJudged++

@@ -18,7 +18,8 @@ type Clause struct {
 // Letter judges figures by the methodology's letter. was is nil without a baseline. Of precision
 // and F1 the lower bound counts.
 func Letter(goals Goals, now, was *Metrics) []Clause {
-	clauses := []Clause{{Metric: MetricRecall}, {Metric: MetricPrecision}, {Metric: MetricF1}, {Metric: MetricCoverage}}
+	clauses := []Clause{{Metric: MetricRecall}, {Metric: MetricPrecision}, {Metric: MetricF1},
+		{Metric: MetricCoverage}}
 	for i, of := range []struct {
 		goal, points float64 // points that 1 of the figure is worth
 		figure       func(*Metrics) Value
@@ -26,7 +27,8 @@ func Letter(goals Goals, now, was *Metrics) []Clause {
 		{goals.Recall, 100, func(m *Metrics) Value { return m.Recall }},
 		{goals.Precision, 100, func(m *Metrics) Value { return m.Precision.Low }},
 		{goals.F1, 100, func(m *Metrics) Value { return m.F1.Low }},
-		{float64(goals.Coverage), 10, func(m *Metrics) Value { return Of(m.Coverage.V * float64(len(m.Held))) }},
+		{float64(goals.Coverage), 10,
+			func(m *Metrics) Value { return Of(m.Coverage.V * float64(len(m.Held))) }},
 	} {
 		c := &clauses[i]
 		if now != nil {
@@ -49,11 +51,14 @@ func (c *Clause) judge(goal, points float64) {
 	}
 	switch {
 	case goal > 0 && (!c.Now.Defined || c.Now.V < goal-tiny):
-		c.Verdict, c.Why = audit.Fail, fmt.Sprintf("%s %s misses the goal of %s", c.Metric, show(c.Now), show(Of(goal)))
+		c.Verdict, c.Why = audit.Fail, fmt.Sprintf("%s %s misses the goal of %s", c.Metric,
+			show(c.Now), show(Of(goal)))
 	case lower > failAbove+1e-7:
-		c.Verdict, c.Why = audit.Fail, fmt.Sprintf("%s %s, was %s (more than 5 points less)", c.Metric, show(c.Now), show(c.Was))
+		c.Verdict, c.Why = audit.Fail, fmt.Sprintf("%s %s, was %s (more than 5 points less)",
+			c.Metric, show(c.Now), show(c.Was))
 	case lower >= noneBelow-1e-7:
-		c.Verdict, c.Why = audit.Warn, fmt.Sprintf("%s %s, was %s", c.Metric, show(c.Now), show(c.Was))
+		c.Verdict, c.Why = audit.Warn, fmt.Sprintf("%s %s, was %s", c.Metric,
+			show(c.Now), show(c.Was))
 	}
 }
 

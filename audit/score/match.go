@@ -146,7 +146,8 @@ func (a *assignment) add(e *entry, claim, gain int) {
 func (a *assignment) has(c *claim, entries []*entry) bool {
 	l := likeness{candidates: c.candidates}
 	for i, p := range c.places {
-		if len(c.partial[p.file]) > 0 || slices.ContainsFunc(c.own, func(e *entry) bool { return e.File == p.file }) {
+		if len(c.partial[p.file]) > 0 ||
+			slices.ContainsFunc(c.own, func(e *entry) bool { return e.File == p.file }) {
 			l.files[i] = p.file
 		}
 	}

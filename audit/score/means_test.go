@@ -11,9 +11,11 @@ import (
 // TestFiguresOf: every figure of the table is the mean over trials, an undefined one left out.
 func TestFiguresOf(t *testing.T) {
 	require.Nil(t, score.FiguresOf(nil))
-	p := project(known("K", "a.java", 10, 10, 89), known("L", "b.java", 10, 10, 79), known("M", "c.java", 10, 10, 22))
+	p := project(known("K", "a.java", 10, 10, 89), known("L", "b.java", 10, 10, 79),
+		known("M", "c.java", 10, 10, 22))
 	both := mustScore(t, p, finding("1", "a.java", 10, 10, 89), finding("2", "b.java", 10, 10, 79))
-	one := mustScore(t, p, finding("1", "a.java", 10, 10, 89), finding("2", "gone.java", 10, 10, 79))
+	one := mustScore(t, p, finding("1", "a.java", 10, 10, 89),
+		finding("2", "gone.java", 10, 10, 79))
 	none := mustScore(t, p)
 	alone := score.FiguresOf([]score.Trial{{Result: both}})
 	means := score.FiguresOf([]score.Trial{{Result: both}, {Result: one}, {Result: none}})

@@ -29,7 +29,8 @@ type Literal struct {
 func (l *Literal) Metrics() *Metrics {
 	return &Metrics{Part: Part{Full: l.Full, Halves: l.Halves, Credit: l.Credit, Counted: l.Counted,
 		Recall: l.Recall, Precision: Span{l.Precision, l.Precision}, F1: Span{l.F1, l.F1},
-		Covered: l.Covered, Held: sum(l.Dimensions).Held, Coverage: l.Coverage}, Dimensions: l.Dimensions}
+		Covered: l.Covered, Held: sum(l.Dimensions).Held, Coverage: l.Coverage},
+		Dimensions: l.Dimensions}
 }
 
 // literal fills in the literal score. Suppressed findings and those whose file or line

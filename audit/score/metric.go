@@ -30,7 +30,10 @@ func (m Metric[R]) Show(r R) string {
 func (m Metric[R]) Title() string { return strings.ToUpper(m.Name[:1]) + m.Name[1:] }
 
 // Unit is the name as a unit of Go's benchmark format: without blanks.
-func (m Metric[R]) Unit() string { return strings.NewReplacer(" ", "-", "/", "-per-").Replace(m.Name) }
+func (m Metric[R]) Unit() string {
+	return strings.NewReplacer(" ",
+		"-", "/", "-per-").Replace(m.Name)
+}
 
 // valueOf returns a function that returns the value as an estimate.
 func valueOf[R any](of func(R) Value) func(R) Estimate {
@@ -42,16 +45,25 @@ func valueOf[R any](of func(R) Value) func(R) Estimate {
 func AuditMetrics() []Metric[*Metrics] {
 	return append([]Metric[*Metrics]{
 		{Name: "recall", Main: true, Of: valueOf(func(m *Metrics) Value { return m.Recall })},
-		{Name: "precision", Main: true, Of: func(m *Metrics) Estimate { return Estimate{Low: m.Precision.Low, High: m.Precision.High} }},
-		{Name: "F1", Main: true, Of: func(m *Metrics) Estimate { return Estimate{Low: m.F1.Low, High: m.F1.High} }},
+		{Name: "precision", Main: true,
+			Of: func(m *Metrics) Estimate {
+				return Estimate{Low: m.Precision.Low,
+					High: m.Precision.High}
+			}},
+		{Name: "F1", Main: true,
+			Of: func(m *Metrics) Estimate { return Estimate{Low: m.F1.Low, High: m.F1.High} }},
 		{Name: "coverage", Main: true, Of: valueOf(func(m *Metrics) Value { return m.Coverage }),
 			show: func(m *Metrics) string {
 				return fmt.Sprintf("%.3g of %d", m.Coverage.V*float64(len(m.Held)), len(m.Held))
 			}},
-		{Name: "severity accuracy", Of: valueOf(func(m *Metrics) Value { return m.SeverityAccuracy })},
-		{Name: "hallucinated paths", Less: true, Of: valueOf(func(m *Metrics) Value { return m.HallucinatedPaths })},
-		{Name: "chance level", Less: true, Of: valueOf(func(m *Metrics) Value { return m.Chance.Mean })},
-		{Name: "recall corrected for chance", Of: valueOf(func(m *Metrics) Value { return m.Corrected })},
+		{Name: "severity accuracy",
+			Of: valueOf(func(m *Metrics) Value { return m.SeverityAccuracy })},
+		{Name: "hallucinated paths", Less: true,
+			Of: valueOf(func(m *Metrics) Value { return m.HallucinatedPaths })},
+		{Name: "chance level", Less: true,
+			Of: valueOf(func(m *Metrics) Value { return m.Chance.Mean })},
+		{Name: "recall corrected for chance",
+			Of: valueOf(func(m *Metrics) Value { return m.Corrected })},
 		{Name: "classification", Of: valueOf(func(m *Metrics) Value { return m.Classification })},
 	}, consumedMetrics(func(m *Metrics) *Consumed { return &m.Consumed })...)
 }
@@ -59,8 +71,11 @@ func AuditMetrics() []Metric[*Metrics] {
 // BenchMetrics are the figures of a reviewer over cases.
 func BenchMetrics() []Metric[*Bench] {
 	return append([]Metric[*Bench]{
-		{Name: "errors/100", Main: true, Less: true, Of: func(b *Bench) Estimate { return b.Errors }, show: func(b *Bench) string { return b.Errors.numbers() }},
-		{Name: "balanced accuracy", Main: true, Of: func(b *Bench) Estimate { return b.BalancedAccuracy }},
+		{Name: "errors/100", Main: true, Less: true,
+			Of:   func(b *Bench) Estimate { return b.Errors },
+			show: func(b *Bench) string { return b.Errors.numbers() }},
+		{Name: "balanced accuracy", Main: true,
+			Of: func(b *Bench) Estimate { return b.BalancedAccuracy }},
 		{Name: "accuracy", Of: func(b *Bench) Estimate { return b.Accuracy }},
 		{Name: "recall", Of: func(b *Bench) Estimate { return b.Recall }},
 		{Name: "specificity", Of: func(b *Bench) Estimate { return b.Specificity }},
@@ -72,7 +87,8 @@ func BenchMetrics() []Metric[*Bench] {
 
 // count returns the metric of a count.
 func count[R any](name string, less bool, of func(R) int) Metric[R] {
-	return Metric[R]{Name: name, Less: less, Of: valueOf(func(r R) Value { return Of(float64(of(r))) }),
+	return Metric[R]{Name: name, Less: less,
+		Of:   valueOf(func(r R) Value { return Of(float64(of(r))) }),
 		show: func(r R) string { return strconv.Itoa(of(r)) }}
 }
 

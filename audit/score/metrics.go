@@ -10,24 +10,31 @@ import (
 type Metrics struct {
 	Part // the whole key
 
-	OffKey      Reviewed `json:"off_key"`      // off-key findings by what was said of them
-	Misplaced   Reviewed `json:"misplaced"`    // misplaced ones
-	Precision95 Span     `json:"precision_95"` // Precision, narrowed by the share of true ones in the review sample; decides nothing
+	OffKey    Reviewed `json:"off_key"`   // off-key findings by what was said of them
+	Misplaced Reviewed `json:"misplaced"` // misplaced ones
+	// Precision, narrowed by the share of true ones in the review sample; decides nothing
+	Precision95 Span `json:"precision_95"`
 
-	Dimensions        []DimensionCount `json:"dimensions"`         // all ten, in the methodology's order
-	HallucinatedPaths Value            `json:"hallucinated_paths"` // missing paths / findings less suppressed; undefined without a tree
+	// all ten, in the methodology's order
+	Dimensions []DimensionCount `json:"dimensions"`
+	// missing paths / findings less suppressed; undefined without a tree
+	HallucinatedPaths Value `json:"hallucinated_paths"`
 
 	Corroborated Part `json:"corroborated"` // entries that something beside the key corroborates
 
-	Consumed Consumed `json:"consumed,omitzero"` // by the trials of FiguresOf; zero in a single result
+	// by the trials of FiguresOf; zero in a single result
+	Consumed Consumed `json:"consumed,omitzero"`
 }
 
 // Reviewed counts findings by what a person said of them.
 type Reviewed struct {
-	True     int `json:"true"`
-	False    int `json:"false"`              // those too that repeat a ruled one more than three times
-	Same     int `json:"same,omitempty"`     // the same flaw as an entry, or the same as a ruled finding: free
-	Arguable int `json:"arguable,omitempty"` // false at precision's low end, left out at its high end
+	True int `json:"true"`
+	// those too that repeat a ruled one more than three times
+	False int `json:"false"`
+	// the same flaw as an entry, or the same as a ruled finding: free
+	Same int `json:"same,omitempty"`
+	// false at precision's low end, left out at its high end
+	Arguable int `json:"arguable,omitempty"`
 	Open     int `json:"open"`
 }
 
@@ -38,8 +45,9 @@ type DimensionCount struct {
 	Full      int             `json:"full"`
 	Halves    int             `json:"halves"`
 	Credit    float64         `json:"credit"`
-	Recall    Value           `json:"recall"`   // Credit / Known
-	Findings  int             `json:"findings"` // counted findings whose first CWE the map puts here
+	Recall    Value           `json:"recall"` // Credit / Known
+	// counted findings whose first CWE the map puts here
+	Findings int `json:"findings"`
 }
 
 // everyEntry reports true.
@@ -56,10 +64,12 @@ func (s *scorer) measure() {
 	m.F1 = m.Precision.f1(m.Recall)
 	m.Corroborated = s.corroborated()
 	m.Precision95 = m.Precision
-	if beside := m.OffKey.plus(m.Misplaced); !s.in.Project.Planted && beside.Open > 0 && beside.True+beside.False > 0 {
+	if beside := m.OffKey.plus(m.Misplaced); !s.in.Project.Planted && beside.Open > 0 &&
+		beside.True+beside.False > 0 {
 		low, high := s.result.sampled(s.result.Sample())
 		high = min(high, float64(beside.True)+min(float64(beside.Open), m.Credit))
-		m.Precision95 = Span{Ratio(m.Credit+low, float64(m.Counted)), Ratio(m.Credit+high, float64(m.Counted-beside.Arguable))}
+		m.Precision95 = Span{Ratio(m.Credit+low, float64(m.Counted)),
+			Ratio(m.Credit+high, float64(m.Counted-beside.Arguable))}
 	}
 }
 
@@ -112,12 +122,14 @@ func (r *Reviewed) add(f *Scored) {
 
 // plus returns the sum of two counts.
 func (r Reviewed) plus(o Reviewed) Reviewed {
-	return Reviewed{r.True + o.True, r.False + o.False, r.Same + o.Same, r.Arguable + o.Arguable, r.Open + o.Open}
+	return Reviewed{r.True + o.True, r.False + o.False, r.Same + o.Same, r.Arguable + o.Arguable,
+		r.Open + o.Open}
 }
 
 // byDimension counts entries by what they earned: in the ten dimensions, and last in none
 // of them.
-func (s *scorer) byDimension(in func(*KnownResult) bool, credit func(*KnownResult) float64) []DimensionCount {
+func (s *scorer) byDimension(in func(*KnownResult) bool,
+	credit func(*KnownResult) float64) []DimensionCount {
 	dimensions := audit.Dimensions()
 	counts := make([]DimensionCount, len(dimensions)+1)
 	for i, d := range dimensions {
@@ -151,7 +163,8 @@ func (s *scorer) byDimension(in func(*KnownResult) bool, credit func(*KnownResul
 func sum(counts []DimensionCount) Part {
 	var p Part
 	for _, c := range counts {
-		p.Known, p.Full, p.Halves, p.Credit = p.Known+c.Known, p.Full+c.Full, p.Halves+c.Halves, p.Credit+c.Credit
+		p.Known, p.Full, p.Halves, p.Credit = p.Known+c.Known, p.Full+c.Full, p.Halves+c.Halves,
+			p.Credit+c.Credit
 		if c.Dimension == "" {
 			continue
 		}

@@ -27,10 +27,14 @@ func TestPairsAreToldApartWhereBothAreRight(t *testing.T) {
 		pairs    score.Value
 		answers  int
 	}{
-		"all right":                   {[]audit.Outcome{"correct", "correct", "correct", "correct"}, score.Of(1), 2},
-		"everything is called flawed": {[]audit.Outcome{"wrong", "wrong", "correct", "correct"}, score.Of(0), 2},
-		"the other good is wrong":     {[]audit.Outcome{"wrong", "correct", "wrong", "correct"}, score.Of(0.5), 2},
-		"a good without an answer":    {[]audit.Outcome{"errored", "correct", "correct", "correct"}, score.Of(1), 1},
+		"all right": {[]audit.Outcome{"correct", "correct", "correct", "correct"},
+			score.Of(1), 2},
+		"everything is called flawed": {[]audit.Outcome{"wrong", "wrong", "correct", "correct"},
+			score.Of(0), 2},
+		"the other good is wrong": {[]audit.Outcome{"wrong", "correct", "wrong", "correct"},
+			score.Of(0.5), 2},
+		"a good without an answer": {[]audit.Outcome{"errored", "correct", "correct", "correct"},
+			score.Of(1), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var as []score.Answer
@@ -48,10 +52,12 @@ func TestPairsAreToldApartWhereBothAreRight(t *testing.T) {
 func TestErrorsAreWrongAnswersInAHundred(t *testing.T) {
 	var as []score.Answer
 	for i, c := range pairsFamily() {
-		as = append(as, score.Answer{Case: c, Outcome: []audit.Outcome{"correct", "correct", "correct", "wrong"}[i]})
+		as = append(as, score.Answer{Case: c, Outcome: []audit.Outcome{"correct", "correct",
+			"correct", "wrong"}[i]})
 	}
 	b, err := score.BenchOf(as)
 	require.NoError(t, err)
 	require.InDelta(t, 25, b.Errors.Value.V, 1e-9)
-	require.InDelta(t, 100*(1-b.Accuracy.High.V), b.Errors.Low.V, 1e-9, "more right answers are fewer errors")
+	require.InDelta(t, 100*(1-b.Accuracy.High.V), b.Errors.Low.V, 1e-9,
+		"more right answers are fewer errors")
 }

@@ -39,7 +39,8 @@ func FunctionName(s string) string {
 		s = s[:i]
 	}
 	s = strings.TrimSpace(s)
-	if i := strings.IndexByte(s, '<'); i > 0 && strings.HasSuffix(s, ">") && s[i-1] != '.' && s[i-1] != ':' {
+	if i := strings.IndexByte(s, '<'); i > 0 && strings.HasSuffix(s, ">") && s[i-1] != '.' &&
+		s[i-1] != ':' {
 		s = s[:i] // type arguments; not the JVM's Class.<init>
 	}
 	if i := strings.LastIndexAny(s, ".:#\\ \t"); i >= 0 && i < len(s)-1 {
@@ -54,15 +55,18 @@ var (
 	ownLines = strings.Fields(`go.mod go.sum go.work go.work.sum package.json package-lock.json npm-shrinkwrap.json
 		bower.json composer.json packages.config pom.xml pipfile gemfile build.gradle build.gradle.kts build.sbt
 		libs.versions.toml .npmrc .yarnrc .env .dockerignore .htaccess`)
-	ownLinesExt = strings.Fields(".lock .yml .yaml .properties .ini .toml .env .conf .cfg .csproj .gemspec")
+	ownLinesExt = strings.Fields(
+		".lock .yml .yaml .properties .ini .toml .env .conf .cfg .csproj .gemspec")
 )
 
 // strict reports whether matches in a file need overlapping lines: manifests and settings.
 func strict(file string) bool {
 	base := strings.ToLower(path.Base(file))
 	ext := path.Ext(base)
-	python := (ext == ".txt" || ext == ".in") && (strings.HasPrefix(base, "requirements") || strings.HasPrefix(base, "constraints"))
-	return slices.Contains(ownLines, base) || slices.Contains(ownLinesExt, ext) || python || strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, ".env.")
+	python := (ext == ".txt" || ext == ".in") && (strings.HasPrefix(base, "requirements") ||
+		strings.HasPrefix(base, "constraints"))
+	return slices.Contains(ownLines, base) || slices.Contains(ownLinesExt, ext) || python ||
+		strings.HasPrefix(base, "dockerfile") || strings.HasPrefix(base, ".env.")
 }
 
 var version = regexp.MustCompile(`^(.+?),? v?\d+(\.[0-9A-Za-z]+)+`)
@@ -81,7 +85,8 @@ func component(title string) string {
 // folded returns the words of a text in lower case, each between single spaces, so that whole
 // words can be searched for.
 func folded(s string) string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(s),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return " " + strings.Join(words, " ") + " "
 }
 

@@ -11,12 +11,18 @@ import (
 
 func TestFunctionName(t *testing.T) {
 	for in, want := range map[string]string{
-		"method": "method", "Class.method": "method", "Class::method": "method", "(*T).Method": "Method", "(T).Method": "Method",
-		"method(args)": "method", "method(String a, int b)": "method", "com.example.Class.method(java.lang.String)": "method",
-		"(*T).Method(ctx context.Context)": "Method", "Class#method": "method", `App\Http\Controller::index`: "index",
-		"public void method(String a)": "method", "ns::Class::method() const": "method", "pkg.(*T).Method": "Method",
-		"$scope.load": "load", "obj->method": "method", "Class.generic<T>": "generic", "Class.<init>": "<init>",
-		"  method ": "method", "": "", "()": "", "`method()`": "method", "_private": "_private", "operator": "operator",
+		"method": "method", "Class.method": "method", "Class::method": "method",
+		"(*T).Method": "Method", "(T).Method": "Method",
+		"method(args)": "method", "method(String a, int b)": "method",
+		"com.example.Class.method(java.lang.String)": "method",
+		"(*T).Method(ctx context.Context)":           "Method", "Class#method": "method",
+		`App\Http\Controller::index`:   "index",
+		"public void method(String a)": "method", "ns::Class::method() const": "method",
+		"pkg.(*T).Method": "Method",
+		"$scope.load":     "load", "obj->method": "method", "Class.generic<T>": "generic",
+		"Class.<init>": "<init>",
+		"  method ":    "method", "": "", "()": "", "`method()`": "method", "_private": "_private",
+		"operator": "operator",
 	} {
 		require.Equal(t, want, score.FunctionName(in), "%q", in)
 	}
@@ -24,7 +30,8 @@ func TestFunctionName(t *testing.T) {
 
 func TestPathRules(t *testing.T) {
 	tree := audit.Tree{}
-	for _, f := range []string{"index.js", "src/index.js", "src/main/App.java", "a b/c.js", "Case/File.php", "case2/x.js", "CASE2/x.js", "100%25.js", "weird\\name.c"} {
+	for _, f := range []string{"index.js", "src/index.js", "src/main/App.java", "a b/c.js",
+		"Case/File.php", "case2/x.js", "CASE2/x.js", "100%25.js", "weird\\name.c"} {
 		tree[f] = audit.TreeFile{Path: f, Lines: 10}
 	}
 	roots := []string{"/tmp/export", `C:\work\export`, "export"}
@@ -60,8 +67,10 @@ func TestPathRules(t *testing.T) {
 		require.Equal(t, want, got, "%q", in)
 	}
 	for _, in := range []string{
-		"", " ", "main/App.java", "App.java", "other/index.js", "lib/src/index.js", "/elsewhere/src/index.js",
-		"../index.js", "src/../../index.js", "/tmp/export", "/tmp/exported/src/index.js", "D:/work/export/src/index.js",
+		"", " ", "main/App.java", "App.java", "other/index.js", "lib/src/index.js",
+		"/elsewhere/src/index.js",
+		"../index.js", "src/../../index.js", "/tmp/export", "/tmp/exported/src/index.js",
+		"D:/work/export/src/index.js",
 		"Case2/X.js", ".", "/", "src", "https://example.org/index.js", "file://", "%", "\x00",
 	} {
 		got, err := score.NewPaths(tree, nil, roots).Resolve(in)

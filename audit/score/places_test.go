@@ -12,25 +12,32 @@ import (
 var injection = map[audit.CWE]audit.Dimension{89: "Injection"}
 
 func injectionAt(file, function string, line int) audit.Finding {
-	return audit.Finding{CWEs: []audit.CWE{89}, File: file, Function: function, Lines: audit.Range{Start: line, End: line}}
+	return audit.Finding{CWEs: []audit.CWE{89}, File: file, Function: function,
+		Lines: audit.Range{Start: line, End: line}}
 }
 
 // TestAFixHasSeveralPlaces holds that any place of a fix is right, once, and that nothing
 // beside them earns partial credit.
 func TestAFixHasSeveralPlaces(t *testing.T) {
-	p := &audit.Project{Name: "shop", Known: []audit.Known{{ID: "F01", Dimension: "Injection", CWEs: []audit.CWE{89}, File: "a.go",
-		Functions: []string{"find"}, Lines: audit.Range{Start: 10, End: 12}, Title: "x", Places: []audit.Place{
-			{File: "a.go", Function: "find", Lines: audit.Range{Start: 10, End: 12}},
-			{File: "a.go", Function: "list", Lines: audit.Range{Start: 100, End: 101}},
-			{File: "b.go", Lines: audit.Range{Start: 5, End: 5}}}}}}
+	p := &audit.Project{Name: "shop",
+		Known: []audit.Known{{ID: "F01", Dimension: "Injection", CWEs: []audit.CWE{89},
+			File:      "a.go",
+			Functions: []string{"find"}, Lines: audit.Range{Start: 10, End: 12}, Title: "x",
+			Places: []audit.Place{
+				{File: "a.go", Function: "find", Lines: audit.Range{Start: 10, End: 12}},
+				{File: "a.go", Function: "list", Lines: audit.Range{Start: 100, End: 101}},
+				{File: "b.go", Lines: audit.Range{Start: 5, End: 5}}}}}}
 	for _, c := range []struct {
 		finding audit.Finding
 		want    float64
 	}{
-		{injectionAt("a.go", "", 20), 1}, {injectionAt("a.go", "list", 300), 1}, {injectionAt("a.go", "", 95), 1},
-		{injectionAt("b.go", "", 14), 1}, {injectionAt("b.go", "", 16), 0}, {injectionAt("a.go", "other", 50), 0},
+		{injectionAt("a.go", "", 20), 1}, {injectionAt("a.go", "list", 300), 1},
+		{injectionAt("a.go", "", 95), 1},
+		{injectionAt("b.go", "", 14), 1}, {injectionAt("b.go", "", 16), 0},
+		{injectionAt("a.go", "other", 50), 0},
 	} {
-		r, err := score.Score(score.Input{Project: p, Findings: []audit.Finding{c.finding}, Dimensions: injection, Rounds: -1})
+		r, err := score.Score(score.Input{Project: p, Findings: []audit.Finding{c.finding},
+			Dimensions: injection, Rounds: -1})
 		require.NoError(t, err)
 		require.Equal(t, c.want, r.Known[0].Credit, "%v", c.finding)
 	}
@@ -46,13 +53,17 @@ func TestAMendedTree(t *testing.T) {
 	p := &audit.Project{Name: "shop.mended", Mended: true}
 	for i, file := range []string{"a.go", "b.go", "c.go"} {
 		at := audit.Place{File: file, Function: "f", Lines: audit.Range{Start: 1, End: 2}}
-		p.Known = append(p.Known, audit.Known{ID: []string{"F01", "F02", "F03"}[i], Dimension: "Injection", CWEs: []audit.CWE{89},
-			File: file, Functions: []string{"f"}, Lines: at.Lines, Title: "x", Places: []audit.Place{at}})
+		p.Known = append(p.Known, audit.Known{ID: []string{"F01", "F02", "F03"}[i],
+			Dimension: "Injection", CWEs: []audit.CWE{89},
+			File: file, Functions: []string{"f"}, Lines: at.Lines, Title: "x",
+			Places: []audit.Place{at}})
 	}
-	r, err := score.Score(score.Input{Project: p, Dimensions: injection, Findings: []audit.Finding{injectionAt("b.go", "", 1)}})
+	r, err := score.Score(score.Input{Project: p, Dimensions: injection,
+		Findings: []audit.Finding{injectionAt("b.go", "", 1)}})
 	require.NoError(t, err)
 	require.InDelta(t, 2.0/3, r.Metrics.Recall.V, 1e-9)
-	require.Equal(t, []float64{1, 0, 1}, []float64{r.Known[0].Credit, r.Known[1].Credit, r.Known[2].Credit})
+	require.Equal(t, []float64{1, 0, 1}, []float64{r.Known[0].Credit, r.Known[1].Credit,
+		r.Known[2].Credit})
 	require.Equal(t, score.DecoyHit, r.Findings[0].Disposition)
 	require.False(t, r.Metrics.Chance.Mean.Defined)
 }

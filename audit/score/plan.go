@@ -95,7 +95,8 @@ func (p Plan) Line(baseline, now, made int) string {
 	if len(p.keyed) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s, %s, %s each", plural(p.Projects, "project"), plural(p.Entries, "vulnerability"), plural(now-made, "trial"))
+	text := fmt.Sprintf("%s, %s, %s each", plural(p.Projects, "project"),
+		plural(p.Entries, "vulnerability"), plural(now-made, "trial"))
 	once := p
 	once.USD, once.Minutes = p.USD*float64(now-made), p.Minutes*float64(now-made)
 	if cost := once.cost(); cost != "" {
@@ -106,9 +107,13 @@ func (p Plan) Line(baseline, now, made int) string {
 	case baseline == 0:
 		return text + "; there is no baseline yet, so goals alone decide"
 	case d.Defined:
-		return text + fmt.Sprintf("; finds a drop in recall of %s points with 80 %% power (%d v %d)", points(d), baseline, stage)
+		return text +
+			fmt.Sprintf("; finds a drop in recall of %s points with 80 %% power (%d v %d)",
+				points(d), baseline, stage)
 	}
-	return text + fmt.Sprintf("; WARNING: %d v %d trials cannot FAIL by a drop, unless a project collapses: run -trials 3, or add projects (assay plan)", baseline, stage)
+	return text +
+		fmt.Sprintf(
+			"; WARNING: %d v %d trials cannot FAIL by a drop, unless a project collapses: run -trials 3, or add projects (assay plan)", baseline, stage)
 }
 
 // cost returns "$2.00 and 12 minutes", or what of it is known.
@@ -129,7 +134,8 @@ func points(v Value) string { return fmt.Sprintf("%.0f", math.Ceil(100*v.V-tiny)
 // String returns the plan as text.
 func (p Plan) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s; a trial of all of them: %s\n", plural(p.Projects, "project"), plural(p.Entries, "vulnerability"),
+	fmt.Fprintf(&b, "%s, %s; a trial of all of them: %s\n", plural(p.Projects, "project"),
+		plural(p.Entries, "vulnerability"),
 		cmp.Or(p.cost(), "cost and time are not known before its first run"))
 	if len(p.Designs) == 0 {
 		b.WriteString("no key holds a vulnerability: recall cannot drop\n")
@@ -156,7 +162,8 @@ func (p Plan) String() string {
 		fmt.Fprintf(&b, "  %s: %s\n", x.What, text)
 	}
 	if !p.Designs[1].Drop.Defined {
-		b.WriteString("\nWARNING: one new trial of this suite cannot FAIL by a drop: add projects (four are enough), or run three trials\n")
+		b.WriteString(
+			"\nWARNING: one new trial of this suite cannot FAIL by a drop: add projects (four are enough), or run three trials\n")
 	}
 	return b.String()
 }

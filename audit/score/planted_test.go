@@ -42,18 +42,22 @@ func TestPlacesDecideOnPlantedProjects(t *testing.T) {
 		require.Equal(t, c.want == score.Matched, r.Metrics.Precision.Low.V == 1, c.f.ID)
 		require.Zero(t, r.Metrics.Halves)
 	}
-	r := mustScore(t, p, finding("right", "a.java", 14, 14, 89), finding("nearer", "a.java", 12, 14, 79), inFunction)
+	r := mustScore(t, p, finding("right", "a.java", 14, 14, 89),
+		finding("nearer", "a.java", 12, 14, 79), inFunction)
 	require.Equal(t, score.Of(1), r.Metrics.Recall)
-	require.Equal(t, score.Of(0.5), r.Metrics.Classification, "of B1 and B2 one is named by its weakness")
+	require.Equal(t, score.Of(0.5), r.Metrics.Classification,
+		"of B1 and B2 one is named by its weakness")
 }
 
 // What names every site, with whatever weakness, finds everything and is worth nothing.
 func TestEveryFunctionIsWorthNothing(t *testing.T) {
 	p := plantedProject()
 	var carpet []audit.Finding
-	for file, names := range map[string][]string{"a.java": {"find", "drop", "list", "more"}, "b.java": {"show", "other"}} {
+	for file, names := range map[string][]string{"a.java": {"find", "drop", "list", "more"},
+		"b.java": {"show", "other"}} {
 		for _, name := range names {
-			carpet = append(carpet, audit.Finding{File: file, Function: name, CWEs: []audit.CWE{89}})
+			carpet = append(carpet, audit.Finding{File: file, Function: name,
+				CWEs: []audit.CWE{89}})
 		}
 	}
 	scored := func(fs ...audit.Finding) score.Metrics {
@@ -78,13 +82,17 @@ func TestEveryFunctionIsWorthNothing(t *testing.T) {
 func TestThreeLocationsOfAFindingCount(t *testing.T) {
 	p := project(known("K", "a.java", 10, 10, 89), known("L", "b.java", 50, 50, 89))
 	f := finding("F", "b.java", 300, 300, 89)
-	at := func(file string, line int) audit.Step { return audit.Step{File: file, Lines: audit.Range{Start: line}} }
+	at := func(file string, line int) audit.Step {
+		return audit.Step{File: file,
+			Lines: audit.Range{Start: line}}
+	}
 	f.Others = []audit.Step{at("b.java", 200), at("a.java", 12)}
 	r := mustScore(t, p, f)
 	require.Equal(t, "K; CWE-89; by lines, 2 lines off", r.Findings[0].Match.String())
 	f.Others = append([]audit.Step{at("b.java", 100)}, f.Others...)
 	require.Equal(t, score.Half, mustScore(t, p, f).Findings[0].Disposition, "the fourth does not")
 	f.Others = []audit.Step{at("a.java", 12), at("b.java", 50)}
-	require.Equal(t, "L; CWE-89; by lines, lines overlap", mustScore(t, p, f).Findings[0].Match.String(), "the nearest entry")
+	require.Equal(t, "L; CWE-89; by lines, lines overlap",
+		mustScore(t, p, f).Findings[0].Match.String(), "the nearest entry")
 	require.Equal(t, 1.0, mustScore(t, p, f).Metrics.Credit, "one finding takes one entry")
 }

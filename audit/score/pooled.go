@@ -16,8 +16,9 @@ type Pooled struct {
 	Recall    Estimate  `json:"recall"`    // over all vulnerabilities
 	Precision Span      `json:"precision"` // over all findings that count
 	Stability Stability `json:"stability"`
-	USD       Value     `json:"usd"`     // of one trial of one project; undefined where no trial states it
-	Seconds   Value     `json:"seconds"` // likewise
+	// of one trial of one project; undefined where no trial states it
+	USD     Value `json:"usd"`
+	Seconds Value `json:"seconds"` // likewise
 }
 
 // Stability says how many vulnerabilities were found in full by how many trials, over the
@@ -31,7 +32,8 @@ type Stability struct {
 
 // String returns "81 in all trials, 52 in some, 133 in their union, of 250".
 func (s Stability) String() string {
-	return fmt.Sprintf("%d in all trials, %d in some, %d in their union, of %d", s.All, s.Some, s.Union, s.Known)
+	return fmt.Sprintf("%d in all trials, %d in some, %d in their union, of %d", s.All, s.Some,
+		s.Union, s.Known)
 }
 
 // Pool returns the figures over projects, the trials of one project each. With methodology
@@ -67,10 +69,12 @@ func Pool(methodology bool, projects ...[]Trial) (Pooled, error) {
 			}
 		}
 		first := results[0]
-		p.Projects, p.Trials, p.Known = p.Projects+1, p.Trials+len(results), p.Known+len(first.Known)
+		p.Projects, p.Trials, p.Known = p.Projects+1, p.Trials+len(results), p.Known+
+			len(first.Known)
 		credits := Credits(results, methodology)
 		for _, k := range first.Known {
-			obs = append(obs, stat.Observation{Cluster: first.Project + "/" + k.File, Value: mean(credits[k.ID], Of).V})
+			obs = append(obs, stat.Observation{Cluster: first.Project + "/" + k.File,
+				Value: mean(credits[k.ID], Of).V})
 		}
 		if err := p.Stability.add(results); err != nil {
 			return Pooled{}, err

@@ -54,9 +54,12 @@ func (r Rate) Name() string {
 // RateMetrics are the columns of [Rates].
 func RateMetrics() []Metric[*Rate] {
 	return []Metric[*Rate]{
-		count("TP", false, func(r *Rate) int { return r.TP }), count("FN", false, func(r *Rate) int { return r.FN }),
-		count("FP", false, func(r *Rate) int { return r.FP }), count("TN", false, func(r *Rate) int { return r.TN }),
-		{Name: "TPR", Of: valueOf(func(r *Rate) Value { return r.TPR })}, {Name: "FPR", Of: valueOf(func(r *Rate) Value { return r.FPR })},
+		count("TP", false, func(r *Rate) int { return r.TP }), count("FN", false,
+			func(r *Rate) int { return r.FN }),
+		count("FP", false, func(r *Rate) int { return r.FP }), count("TN", false,
+			func(r *Rate) int { return r.TN }),
+		{Name: "TPR", Of: valueOf(func(r *Rate) Value { return r.TPR })},
+		{Name: "FPR", Of: valueOf(func(r *Rate) Value { return r.FPR })},
 		{Name: "TPR minus FPR", Of: valueOf(func(r *Rate) Value { return r.Difference })},
 	}
 }
@@ -88,7 +91,8 @@ func (t tally) rates() Rates {
 	n, tpr, fpr := 0.0, 0.0, 0.0
 	for _, c := range slices.Sorted(maps.Keys(t)) {
 		r := *t[c]
-		r.TPR, r.FPR = Ratio(float64(r.TP), float64(r.TP+r.FN)), Ratio(float64(r.FP), float64(r.FP+r.TN))
+		r.TPR, r.FPR = Ratio(float64(r.TP), float64(r.TP+r.FN)), Ratio(float64(r.FP),
+			float64(r.FP+r.TN))
 		if r.TPR.Defined && r.FPR.Defined {
 			r.Difference = Of(r.TPR.V - r.FPR.V)
 			n, tpr, fpr = n+1, tpr+r.TPR.V, fpr+r.FPR.V
@@ -97,7 +101,8 @@ func (t tally) rates() Rates {
 		m := &rates.Mean
 		m.TP, m.FN, m.FP, m.TN = m.TP+r.TP, m.FN+r.FN, m.FP+r.FP, m.TN+r.TN
 	}
-	rates.Mean.TPR, rates.Mean.FPR, rates.Mean.Difference = Ratio(tpr, n), Ratio(fpr, n), Ratio(tpr-fpr, n)
+	rates.Mean.TPR, rates.Mean.FPR, rates.Mean.Difference = Ratio(tpr, n), Ratio(fpr,
+		n), Ratio(tpr-fpr, n)
 	return rates
 }
 

@@ -24,14 +24,16 @@ func JudgeReplay(now, baseline []Trial) (Judgement, error) {
 		return judgement(nil), nil
 	}
 	if len(baseline) != len(now) {
-		return Judgement{}, fmt.Errorf("%d recordings, and the baseline has %d trials: make it anew with assay baseline", len(now), len(baseline))
+		return Judgement{},
+			fmt.Errorf("%d recordings, and the baseline has %d trials: make it anew with assay baseline", len(now), len(baseline))
 	}
 	var all []string
 	for i := range now {
 		a, b := now[i], baseline[i]
 		if a.Invalid != "" || b.Invalid != "" {
 			if a.Invalid != b.Invalid {
-				all = append(all, fmt.Sprintf("trial %d: invalid: %q, and was %q", i+1, a.Invalid, b.Invalid))
+				all = append(all, fmt.Sprintf("trial %d: invalid: %q, and was %q", i+1,
+					a.Invalid, b.Invalid))
 			}
 			continue
 		}
@@ -59,14 +61,19 @@ func JudgeReadings(now, baseline []Answer) Judgement {
 		case b == nil:
 			fresh++
 		case a.Outcome != b.Outcome:
-			all = append(all, fmt.Sprintf("%s: %s is %s, and was %s", a.Case.Pos, id, a.Outcome, b.Outcome))
+			all = append(all, fmt.Sprintf("%s: %s is %s, and was %s", a.Case.Pos, id,
+				a.Outcome, b.Outcome))
 		case !slices.Equal(a.Violates, b.Violates):
-			all = append(all, fmt.Sprintf("%s: %s: it names the requirements %v, and named %v", a.Case.Pos, id, a.Violates, b.Violates))
+			all = append(all, fmt.Sprintf("%s: %s: it names the requirements %v, and named %v",
+				a.Case.Pos, id, a.Violates, b.Violates))
 		}
 	}
 	j := replayed(all)
 	if fresh > 0 && j.Verdict == AsRecorded {
-		return judgement([]Reason{{Code: CodeReplay, Verdict: audit.Warn, Text: fmt.Sprintf("its baseline holds %d of %d answers: make it anew with assay baseline --bench", len(now)-fresh, len(now))}})
+		return judgement([]Reason{{Code: CodeReplay, Verdict: audit.Warn,
+			Text: fmt.Sprintf(
+				"its baseline holds %d of %d answers: make it anew with assay baseline --bench",
+				len(now)-fresh, len(now))}})
 	}
 	return j
 }
@@ -88,12 +95,14 @@ func replayed(all []string) Judgement {
 func differences(now, base *Result) []string {
 	var all []string
 	if len(now.Findings) != len(base.Findings) {
-		all = append(all, fmt.Sprintf("%d findings, and were %d", len(now.Findings), len(base.Findings)))
+		all = append(all, fmt.Sprintf("%d findings, and were %d", len(now.Findings),
+			len(base.Findings)))
 	} else {
 		for i := range now.Findings {
 			if a, b := now.Findings[i].Disposition, base.Findings[i].Disposition; a != b {
 				f := now.Findings[i].Finding
-				all = append(all, fmt.Sprintf("finding %d (%s:%s %s) is %s, and was %s", i+1, f.File, f.Lines, f.Title, a, b))
+				all = append(all, fmt.Sprintf("finding %d (%s:%s %s) is %s, and was %s", i+1,
+					f.File, f.Lines, f.Title, a, b))
 			}
 		}
 	}

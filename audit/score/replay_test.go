@@ -36,8 +36,10 @@ func TestJudgeReplay(t *testing.T) {
 	require.Equal(t, "20 findings, and were 42", many[0])
 	require.Equal(t, "and 14 more differences", many[10])
 
-	require.Equal(t, []string{`trial 1: invalid: "killed", and was ""`}, texts(judge(score.Trial{Invalid: "killed"}, was)))
-	require.Equal(t, score.AsRecorded, judge(score.Trial{Invalid: "killed"}, score.Trial{Invalid: "killed"}).Verdict)
+	require.Equal(t, []string{`trial 1: invalid: "killed", and was ""`},
+		texts(judge(score.Trial{Invalid: "killed"}, was)))
+	require.Equal(t, score.AsRecorded, judge(score.Trial{Invalid: "killed"},
+		score.Trial{Invalid: "killed"}).Verdict)
 
 	none, err := score.JudgeReplay(nil, nil)
 	require.NoError(t, err)
@@ -67,8 +69,11 @@ func TestJudgeReadings(t *testing.T) {
 
 	fresh := score.JudgeReadings(was, was[:9])
 	require.Equal(t, audit.Warn, fresh.Verdict)
-	require.Equal(t, []string{"its baseline holds 9 of 12 answers: make it anew with assay baseline --bench"}, texts(fresh))
-	require.Equal(t, score.Changed, score.JudgeReadings(now, was[:9]).Verdict, "what changed weighs more")
+	require.Equal(t,
+		[]string{"its baseline holds 9 of 12 answers: make it anew with assay baseline --bench"},
+		texts(fresh))
+	require.Equal(t, score.Changed, score.JudgeReadings(now, was[:9]).Verdict,
+		"what changed weighs more")
 }
 
 func texts(j score.Judgement) (all []string) {

@@ -41,13 +41,17 @@ func TestHonestReportsGetTheirDue(t *testing.T) {
 		lowAlone, highAlone  float64 // without a ruling
 		decoys, nothingThere int
 	}{
-		{name: "dvja", recall: 93.0, low: 81.5, high: 94.6, ruled: 12, open: 0, lowAlone: 80.3, highAlone: 98.5, decoys: 1},
-		{name: "pygoat", recall: 89.7, low: 78.4, high: 89.7, ruled: 35, open: 0, lowAlone: 75.3, highAlone: 95.4, decoys: 7},
-		{name: "go-test-bench", recall: 86.2, low: 72.9, high: 94.4, ruled: 17, open: 0, lowAlone: 71.4, highAlone: 95.7, decoys: 3},
+		{name: "dvja", recall: 93.0, low: 81.5, high: 94.6, ruled: 12, open: 0, lowAlone: 80.3,
+			highAlone: 98.5, decoys: 1},
+		{name: "pygoat", recall: 89.7, low: 78.4, high: 89.7, ruled: 35, open: 0, lowAlone: 75.3,
+			highAlone: 95.4, decoys: 7},
+		{name: "go-test-bench", recall: 86.2, low: 72.9, high: 94.4, ruled: 17, open: 0,
+			lowAlone: 71.4, highAlone: 95.7, decoys: 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, fs := honest(t, c.name)
-			r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: -1})
+			r, err := score.Score(score.Input{Project: p, Findings: fs,
+				Dimensions: dims, Rounds: -1})
 			require.NoError(t, err)
 			m := r.Metrics
 			require.InDelta(t, c.recall, 100*m.Recall.V, 0.06)
@@ -58,10 +62,12 @@ func TestHonestReportsGetTheirDue(t *testing.T) {
 				m.Misplaced.True + m.Misplaced.False + m.Misplaced.Same + m.Misplaced.Arguable
 			require.Equal(t, c.ruled, ruled)
 			require.Equal(t, c.decoys, r.Dispositions[score.DecoyHit])
-			require.Equal(t, c.nothingThere, r.Dispositions[score.MissingPath], "jquery-3.2.1.min.js and go.sum are there")
+			require.Equal(t, c.nothingThere, r.Dispositions[score.MissingPath],
+				"jquery-3.2.1.min.js and go.sum are there")
 
 			p.Reviews = nil
-			r, err = score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: -1})
+			r, err = score.Score(score.Input{Project: p, Findings: fs,
+				Dimensions: dims, Rounds: -1})
 			require.NoError(t, err)
 			require.InDelta(t, c.lowAlone, 100*r.Metrics.Precision.Low.V, 0.06)
 			require.InDelta(t, c.highAlone, 100*r.Metrics.Precision.High.V, 0.06)
@@ -84,7 +90,8 @@ func TestAgedNumbersLoseNothing(t *testing.T) {
 		}
 		require.Positive(t, aged)
 		after := scoreWith(t, p, dims, fs)
-		require.Equal(t, before.Metrics.Recall, after.Metrics.Recall, "%s with CWE-1035 for CWE-1395", name)
+		require.Equal(t, before.Metrics.Recall, after.Metrics.Recall,
+			"%s with CWE-1035 for CWE-1395", name)
 	}
 }
 
@@ -113,12 +120,14 @@ func TestCategoriesLoseNothing(t *testing.T) {
 		}
 		require.Greater(t, coarse, len(fs)/4)
 		after := scoreWith(t, p, dims, fs)
-		t.Logf("%s: %d of %d findings by category: recall %v, and %v", name, coarse, len(fs), before.Metrics.Recall, after.Metrics.Recall)
+		t.Logf("%s: %d of %d findings by category: recall %v, and %v", name, coarse, len(fs),
+			before.Metrics.Recall, after.Metrics.Recall)
 		require.GreaterOrEqual(t, after.Metrics.Recall.V, before.Metrics.Recall.V-1e-9, name)
 	}
 }
 
-func scoreWith(t *testing.T, p *audit.Project, dims map[audit.CWE]audit.Dimension, fs []audit.Finding) *score.Result {
+func scoreWith(t *testing.T, p *audit.Project, dims map[audit.CWE]audit.Dimension,
+	fs []audit.Finding) *score.Result {
 	t.Helper()
 	r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: -1})
 	require.NoError(t, err)

@@ -25,7 +25,8 @@ func Fingerprint(f *audit.Finding, path string) string {
 	}
 	cwes, _ := numbersOf(f.CWEs)
 	slices.Sort(cwes[:])
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%v", path, FunctionName(f.Function), f.Lines.Start, max(f.Lines.Start, f.Lines.End), cwes))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%v", path,
+		FunctionName(f.Function), f.Lines.Start, max(f.Lines.Start, f.Lines.End), cwes))
 	return hex.EncodeToString(sum[:12])
 }
 
@@ -39,7 +40,8 @@ const repeated = "repeated"
 
 // reviewID orders the rows of a reviews file by what they say, not by their line.
 func reviewID(r *audit.FindingReview, i int) string {
-	return fmt.Sprintf("%s\x00%09d\x00%09d\x00%v\x00%v\x00%s\x00%s\x00%06d", r.File, r.Lines.Start, r.Lines.End, r.CWEs, r.Functions, r.Ruling, r.Entry, i)
+	return fmt.Sprintf("%s\x00%09d\x00%09d\x00%v\x00%v\x00%s\x00%s\x00%06d", r.File, r.Lines.Start,
+		r.Lines.End, r.CWEs, r.Functions, r.Ruling, r.Entry, i)
 }
 
 // review applies the rulings. A row rules one finding that reports the same: one of
@@ -87,7 +89,8 @@ func (s *scorer) reviewDuplicates(ruled map[*entry]bool, repeats map[*entry][]re
 			continue
 		}
 		best := nearest(slices.DeleteFunc(c.hits(review), func(h hit) bool {
-			return s.ruling(h.entry).Ruling != audit.RuledSame || ruled[h.entry] && len(repeats[h.entry]) >= maxFree
+			return s.ruling(h.entry).Ruling != audit.RuledSame || ruled[h.entry] &&
+				len(repeats[h.entry]) >= maxFree
 		}))
 		if best == nil {
 			continue
@@ -133,7 +136,8 @@ func (r *Result) Sample() []int {
 		}
 	}
 	slices.SortFunc(all, func(a, b drawn) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), compareFindings(&r.Findings[a.idx].Finding, &r.Findings[b.idx].Finding))
+		return cmp.Or(cmp.Compare(a.at, b.at), compareFindings(&r.Findings[a.idx].Finding,
+			&r.Findings[b.idx].Finding))
 	})
 	order := make([]int, len(all))
 	for i, d := range all {

@@ -11,32 +11,40 @@ import (
 )
 
 func decoy(id, file string, start, end int, cwes ...audit.CWE) audit.Decoy {
-	return audit.Decoy{ID: id, Dimension: dims[cwes[0]], CWEs: cwes, File: file, Lines: audit.Range{Start: start, End: end}}
+	return audit.Decoy{ID: id, Dimension: dims[cwes[0]], CWEs: cwes, File: file,
+		Lines: audit.Range{Start: start, End: end}}
 }
 
 // In a manifest the line above is another component.
 func TestManifestsMatchByLineOrName(t *testing.T) {
-	files := []string{"go.mod", "web/package.json", "yarn.lock", "core/pom.xml", "requirements-dev.txt", "Dockerfile.agent", "conf/app.yml", "a.properties", "x.ini", "y.toml", ".env", "z.env"}
+	files := []string{"go.mod", "web/package.json", "yarn.lock", "core/pom.xml",
+		"requirements-dev.txt", "Dockerfile.agent", "conf/app.yml", "a.properties", "x.ini",
+		"y.toml", ".env", "z.env"}
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
 			p := project(known("K", file, 19, 19, 1395))
 			p.Known[0].Title = "go-sqlite3 2.0.3, a retracted number"
 			p.Tree[file] = audit.TreeFile{Path: file, Lines: 300}
 			near := finding("F", file, 20, 20, 1395)
-			require.Equal(t, score.Half, mustScore(t, p, near).Findings[0].Disposition, "one line off says nothing")
+			require.Equal(t, score.Half, mustScore(t, p, near).Findings[0].Disposition,
+				"one line off says nothing")
 			on := finding("F", file, 17, 19, 1395)
-			require.Equal(t, "K; CWE-1395; by lines, lines overlap", mustScore(t, p, on).Findings[0].Match.String())
+			require.Equal(t, "K; CWE-1395; by lines, lines overlap",
+				mustScore(t, p, on).Findings[0].Match.String())
 			named := finding("F", file, 240, 240, 1395)
 			named.Description = "mattn/Go-SQLite3: old"
 			r := mustScore(t, p, named)
 			require.Equal(t, score.Matched, r.Findings[0].Disposition)
 			require.Equal(t, "K; CWE-1395; by name, 221 lines off", r.Findings[0].Match.String())
 			named.Description = "go-sqlite34"
-			require.Equal(t, score.Half, mustScore(t, p, named).Findings[0].Disposition, "whole words")
+			require.Equal(t, score.Half, mustScore(t, p, named).Findings[0].Disposition,
+				"whole words")
 		})
 	}
 	p := project(known("K", "a.java", 19, 19, 89))
-	require.Equal(t, score.Matched, mustScore(t, p, finding("F", "a.java", 20, 20, 89)).Findings[0].Disposition, "code keeps its 10 lines")
+	require.Equal(t, score.Matched,
+		mustScore(t, p, finding("F", "a.java", 20, 20, 89)).Findings[0].Disposition,
+		"code keeps its 10 lines")
 }
 
 // Which of two findings takes an entry of a manifest does not hang on which of them
@@ -63,40 +71,52 @@ func TestANearerDecoyTakesTheFinding(t *testing.T) {
 		106: score.DecoyHit, // 4 and 2
 		109: score.DecoyHit,
 	} {
-		require.Equal(t, want, mustScore(t, p, finding("F", "a.java", at, at, 89)).Findings[0].Disposition, "line %d", at)
+		require.Equal(t, want,
+			mustScore(t, p, finding("F", "a.java", at, at, 89)).Findings[0].Disposition,
+			"line %d", at)
 	}
 	// Two findings, the entry's and the decoy's: neither is a duplicate.
 	r := mustScore(t, p, finding("F", "a.java", 101, 101, 89), finding("G", "a.java", 109, 109, 89))
 	require.Equal(t, []score.Disposition{score.Matched, score.DecoyHit}, dispositions(r))
 	require.Equal(t, score.Span{Low: score.Of(0.5), High: score.Of(0.5)}, r.Metrics.Precision)
-	require.Equal(t, []score.Rate{{CWE: 89, TP: 1, FP: 1, TPR: score.Of(1), FPR: score.Of(1), Difference: score.Of(0)}}, r.Rates.CWEs)
+	require.Equal(t, []score.Rate{{CWE: 89, TP: 1, FP: 1, TPR: score.Of(1), FPR: score.Of(1),
+		Difference: score.Of(0)}}, r.Rates.CWEs)
 }
 
 func TestNumbersThatAge(t *testing.T) {
-	p := project(known("K", "a.java", 10, 10, 532), known("L", "b.java", 10, 10, 1104), known("M", "c.java", 10, 10, 328), known("N", "d.java", 10, 10, 22))
+	p := project(known("K", "a.java", 10, 10, 532), known("L", "b.java", 10, 10, 1104),
+		known("M", "c.java", 10, 10, 328), known("N", "d.java", 10, 10, 22))
 	for _, c := range []struct {
 		f    audit.Finding
 		want string
 	}{
-		{finding("deprecated", "a.java", 10, 10, 534), "K; CWE-534, stands for CWE-532; by lines, lines overlap"},
-		{finding("empty category", "b.java", 12, 12, 1035), "L; CWE-1035, stands for CWE-1104; by lines, 2 lines off"},
-		{finding("category", "c.java", 10, 10, 310), "M; CWE-310, stands for CWE-328; by lines, lines overlap"},
-		{finding("a half too", "c.java", 300, 300, 310), "M; CWE-310, stands for CWE-328; by file, 290 lines off"},
-		{finding("its own number first", "c.java", 10, 10, 310, 328), "M; CWE-328; by lines, lines overlap"},
+		{finding("deprecated", "a.java", 10, 10, 534),
+			"K; CWE-534, stands for CWE-532; by lines, lines overlap"},
+		{finding("empty category", "b.java", 12, 12, 1035),
+			"L; CWE-1035, stands for CWE-1104; by lines, 2 lines off"},
+		{finding("category", "c.java", 10, 10, 310),
+			"M; CWE-310, stands for CWE-328; by lines, lines overlap"},
+		{finding("a half too", "c.java", 300, 300, 310),
+			"M; CWE-310, stands for CWE-328; by file, 290 lines off"},
+		{finding("its own number first", "c.java", 10, 10, 310, 328),
+			"M; CWE-328; by lines, lines overlap"},
 	} {
 		r := mustScore(t, p, c.f)
 		require.Equal(t, c.want, r.Findings[0].Match.String(), c.f.ID)
 		require.Positive(t, r.Metrics.Credit, c.f.ID)
 	}
 	wide := mustScore(t, p, finding("wide", "d.java", 10, 10, 264))
-	require.Equal(t, score.OffKey, wide.Findings[0].Disposition, "CWE-264 has 32 members, CWE-22 among them: it says nothing")
-	require.Equal(t, score.Misplaced, mustScore(t, p, finding("elsewhere", "e", 1, 1, 310), finding("x", "src/Deep.java", 9, 9, 310)).Findings[1].Disposition)
+	require.Equal(t, score.OffKey, wide.Findings[0].Disposition,
+		"CWE-264 has 32 members, CWE-22 among them: it says nothing")
+	require.Equal(t, score.Misplaced, mustScore(t, p, finding("elsewhere", "e", 1, 1, 310),
+		finding("x", "src/Deep.java", 9, 9, 310)).Findings[1].Disposition)
 }
 
 func TestFilesOfTheExportAreThere(t *testing.T) {
 	p := project(known("K", "a.java", 10, 10, 1104))
 	p.Others = map[string]bool{"assets/jquery.min.js": true}
-	r := mustScore(t, p, finding("F", "./assets/jquery.min.js", 9000, 9000, 1104), finding("G", "assets/other.js", 1, 1, 1104))
+	r := mustScore(t, p, finding("F", "./assets/jquery.min.js", 9000, 9000, 1104),
+		finding("G", "assets/other.js", 1, 1, 1104))
 	require.Equal(t, []score.Disposition{score.Misplaced, score.MissingPath}, dispositions(r))
 	require.Equal(t, "assets/jquery.min.js", r.Findings[0].Path)
 }
@@ -113,7 +133,8 @@ func TestFindingsUnderAlsoAreDuplicates(t *testing.T) {
 	require.Equal(t, 5, r.Dispositions[score.Duplicate])
 	require.Equal(t, 3, r.Metrics.Counted, "three of five are free")
 	require.Equal(t, "K; CWE-89; by also", r.Findings[1].Match.String())
-	require.Equal(t, score.Half, mustScore(t, p, fs[1]).Findings[0].Disposition, "alone it earns a half")
+	require.Equal(t, score.Half, mustScore(t, p, fs[1]).Findings[0].Disposition,
+		"alone it earns a half")
 }
 
 // The high end believes as much beside the key as there is credit on it.
@@ -122,19 +143,24 @@ func TestPrecisionIsOpen(t *testing.T) {
 	p.Decoys = []audit.Decoy{decoy("D", "c.java", 10, 10, 89)}
 	report := []audit.Finding{
 		finding("hit", "a.java", 10, 10, 89), finding("half", "a.java", 200, 200, 89),
-		finding("misplaced", "b.java", 10, 10, 89), finding("off-key", "b.java", 10, 10, 918), finding("off-key", "b.java", 100, 100, 918),
-		finding("decoy", "c.java", 10, 10, 89), finding("missing", "x.java", 10, 10, 89), finding("past", "a.java", 999, 999, 89),
+		finding("misplaced", "b.java", 10, 10, 89), finding("off-key", "b.java", 10, 10, 918),
+		finding("off-key", "b.java", 100, 100, 918),
+		finding("decoy", "c.java", 10, 10, 89), finding("missing", "x.java", 10, 10, 89),
+		finding("past", "a.java", 999, 999, 89),
 	}
 	m := mustScore(t, p, report...).Metrics
 	require.Equal(t, score.Span{Low: score.Of(1.5 / 8), High: score.Of(3.0 / 8)}, m.Precision)
 
 	p.Planted = true
 	m = mustScore(t, p, report...).Metrics
-	require.Equal(t, score.Span{Low: score.Of(1.0 / 8), High: score.Of(1.0 / 8)}, m.Precision, "a whole key leaves nothing open, and half of nothing")
+	require.Equal(t, score.Span{Low: score.Of(1.0 / 8), High: score.Of(1.0 / 8)}, m.Precision,
+		"a whole key leaves nothing open, and half of nothing")
 	require.Equal(t, m.Precision, m.Precision95)
-	p.Reviews = []audit.FindingReview{ruled(&report[3], audit.RuledTrue), ruled(&report[4], audit.RuledArguable)}
+	p.Reviews = []audit.FindingReview{ruled(&report[3], audit.RuledTrue),
+		ruled(&report[4], audit.RuledArguable)}
 	m = mustScore(t, p, report...).Metrics
-	require.Equal(t, score.Span{Low: score.Of(1.0 / 7), High: score.Of(1.0 / 7)}, m.Precision, "what was ruled true does not count")
+	require.Equal(t, score.Span{Low: score.Of(1.0 / 7), High: score.Of(1.0 / 7)}, m.Precision,
+		"what was ruled true does not count")
 }
 
 func TestRulings(t *testing.T) {
@@ -159,14 +185,16 @@ func TestRulings(t *testing.T) {
 			p.Reviews[0].Entry = "K"
 		}
 		r := mustScore(t, p, hit, open)
-		require.Equal(t, score.Span{Low: score.Of(c.low), High: score.Of(c.high)}, r.Metrics.Precision, c.ruling)
+		require.Equal(t, score.Span{Low: score.Of(c.low), High: score.Of(c.high)},
+			r.Metrics.Precision, c.ruling)
 		require.Equal(t, c.review, r.Findings[1].Review)
 		require.Equal(t, score.Of(1), r.Metrics.Recall, "recall hangs on no review")
 		require.Equal(t, "", r.Findings[0].Review)
 		require.Equal(t, len(p.Reviews), r.Reviews)
 	}
 	p.Reviews = []audit.FindingReview{ruled(&open, audit.RuledArguable)}
-	require.Equal(t, score.Span{Low: score.Of(0), High: score.Of(0)}, mustScore(t, p, open).Metrics.Precision, "nothing but what is arguable")
+	require.Equal(t, score.Span{Low: score.Of(0), High: score.Of(0)},
+		mustScore(t, p, open).Metrics.Precision, "nothing but what is arguable")
 	// A row serves whoever reports the same: near, or a step off in the dimension.
 	p.Reviews = []audit.FindingReview{ruled(&open, audit.RuledTrue)}
 	for _, c := range []struct {
@@ -179,10 +207,12 @@ func TestRulings(t *testing.T) {
 		{finding("another CWE", "b.java", 100, 104, 502), ""},
 	} {
 		require.Equal(t, c.want, mustScore(t, p, c.f).Findings[0].Review, c.f.ID)
-		require.Equal(t, c.want != "", score.Ruled(p, dims, &score.Scored{Finding: c.f, Path: c.f.File}), c.f.ID)
+		require.Equal(t, c.want != "",
+			score.Ruled(p, dims, &score.Scored{Finding: c.f, Path: c.f.File}), c.f.ID)
 	}
 	p.Reviews[0].CWEs = []audit.CWE{89}
-	require.Equal(t, "true", mustScore(t, p, finding("child", "b.java", 100, 100, 564)).Findings[0].Review)
+	require.Equal(t, "true",
+		mustScore(t, p, finding("child", "b.java", 100, 100, 564)).Findings[0].Review)
 }
 
 // A thousand variations of one finding that was ruled true are one true finding.

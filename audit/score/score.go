@@ -13,24 +13,29 @@ import (
 
 // An Input is what [Score] judges.
 type Input struct {
-	Project    *audit.Project // its Known, Decoys, Reviews, Planted, Tree and Others count; an empty Tree leaves paths unchecked
+	// its Known, Decoys, Reviews, Planted, Tree and Others count; an empty Tree leaves paths
+	// unchecked
+	Project    *audit.Project
 	Findings   []audit.Finding
 	Dimensions map[audit.CWE]audit.Dimension // fixtures/dimensions.md
-	Roots      []string                      // folders that stand for the project's root in reported paths
-	Rounds     int                           // random placements for the chance level; 0 means 200, below 0 none
+	// folders that stand for the project's root in reported paths
+	Roots []string
+	// random placements for the chance level; 0 means 200, below 0 none
+	Rounds int
 }
 
 // A Result is one trial, judged.
 type Result struct {
-	Version      string              `json:"version"` // of the rules: [Version]
-	Taxonomy     string              `json:"taxonomy"`
-	Project      string              `json:"project"`
-	KeyHash      string              `json:"key_hash,omitempty"`
-	Reviews      int                 `json:"reviews,omitempty"` // rulings that were at hand
-	Whole        bool                `json:"whole,omitempty"`   // the key holds all that is wrong: other findings are false
-	Findings     []Scored            `json:"findings"`          // in the order of the input
-	Known        []KnownResult       `json:"known"`             // in the order of the key
-	Dispositions map[Disposition]int `json:"dispositions"`      // sums to the findings
+	Version  string `json:"version"` // of the rules: [Version]
+	Taxonomy string `json:"taxonomy"`
+	Project  string `json:"project"`
+	KeyHash  string `json:"key_hash,omitempty"`
+	Reviews  int    `json:"reviews,omitempty"` // rulings that were at hand
+	// the key holds all that is wrong: other findings are false
+	Whole        bool                `json:"whole,omitempty"`
+	Findings     []Scored            `json:"findings"`     // in the order of the input
+	Known        []KnownResult       `json:"known"`        // in the order of the key
+	Dispositions map[Disposition]int `json:"dispositions"` // sums to the findings
 	Metrics      Metrics             `json:"metrics"`
 	Literal      Literal             `json:"literal"`
 	Rates        Rates               `json:"rates"` // where the key labels both ways
@@ -46,17 +51,21 @@ func Score(in Input) (*Result, error) {
 	case p == nil:
 		return nil, errors.New("score: no project")
 	case len(p.Known) == 0 && (!p.Planted || len(p.Decoys) == 0):
-		return nil, fmt.Errorf("%s: the key has no known vulnerability: nothing can be found", p.Pos)
+		return nil, fmt.Errorf("%s: the key has no known vulnerability: nothing can be found",
+			p.Pos)
 	case len(in.Dimensions) == 0:
-		return nil, errors.New("score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
+		return nil, errors.New(
+			"score: the map CWE -> dimension is empty: read fixtures/dimensions.md first")
 	}
 	k, err := newKey(p, in.Dimensions)
 	if err != nil {
 		return nil, err
 	}
-	s := &scorer{in: &in, key: k, took: make([]*claim, len(p.Known)), hit: make([]bool, len(p.Decoys)),
+	s := &scorer{in: &in, key: k, took: make([]*claim, len(p.Known)),
+		hit: make([]bool, len(p.Decoys)),
 		result: &Result{
-			Version: Version, Taxonomy: cwe.Version(), Project: p.Name, KeyHash: p.KeyHash, Reviews: len(p.Reviews), Whole: p.Planted,
+			Version: Version, Taxonomy: cwe.Version(), Project: p.Name, KeyHash: p.KeyHash,
+			Reviews: len(p.Reviews), Whole: p.Planted,
 			Findings: make([]Scored, len(in.Findings)), Known: make([]KnownResult, len(p.Known)),
 			Dispositions: map[Disposition]int{},
 		}}
@@ -79,9 +88,11 @@ func Score(in Input) (*Result, error) {
 }
 
 type scorer struct {
-	in     *Input
-	key    *key
-	claims []claim  // of the findings that can match, sorted by all that they say: their order in the report does not matter
+	in  *Input
+	key *key
+	// of the findings that can match, sorted by all that they say: their order in the report
+	// does not matter
+	claims []claim
 	pairs  []pair   // of each claim
 	took   []*claim // of each vulnerability the claim that it was matched with
 	hit    []bool   // of each decoy whether a finding hit it
@@ -106,11 +117,13 @@ func (s *scorer) claim() {
 		case err != nil:
 			sc.Disposition, sc.Match = MissingPath, Match{Detail: err.Error()}
 		case listed && f.Lines.Start > file.Lines:
-			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf("line %d of a file with %d lines", f.Lines.Start, file.Lines)}
+			sc.Disposition, sc.Match = PastEnd, Match{Detail: fmt.Sprintf(
+				"line %d of a file with %d lines", f.Lines.Start, file.Lines)}
 		case c.cwes[0] == 0 && !s.in.Project.Planted:
 			sc.Disposition = NoCWE
 		default:
-			c.candidates, c.about = s.key.candidates(c.cwes), folded(f.Title+" | "+f.Function+" | "+f.Description)
+			c.candidates, c.about = s.key.candidates(c.cwes), folded(f.Title+" | "+f.Function+" | "+
+				f.Description)
 			c.places = []place{{sc.Path, FunctionName(f.Function), usable(f.Lines)}}
 			for _, o := range f.Others[:min(len(f.Others), maxPlaces-1)] {
 				if p, err := paths.Resolve(o.File); err == nil {
@@ -122,7 +135,8 @@ func (s *scorer) claim() {
 	}
 	slices.SortStableFunc(s.claims, func(a, b claim) int {
 		p, q := a.places[0], b.places[0]
-		return cmp.Or(strings.Compare(p.file, q.file), cmp.Compare(p.at.start, q.at.start), cmp.Compare(p.at.end, q.at.end),
+		return cmp.Or(strings.Compare(p.file, q.file), cmp.Compare(p.at.start, q.at.start),
+			cmp.Compare(p.at.end, q.at.end),
 			strings.Compare(p.function, q.function), slices.Compare(a.cwes[:], b.cwes[:]),
 			compareFindings(&s.in.Findings[a.finding], &s.in.Findings[b.finding]))
 	})

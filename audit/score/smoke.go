@@ -10,16 +10,17 @@ import (
 
 // A SmokeInput is what the smoke test judges.
 type SmokeInput struct {
-	Result     *Result       // against the key of the planted flaws; nil when Invalid is set
-	Report     *audit.Report // as it was read; Findings are not looked at
-	RatedHigh  []string      // entries that must be rated HIGH or CRITICAL by whoever finds them
-	Invalid    string        // why the run proves nothing, a crash among others
-	Seconds    float64       // that the run took
-	ToolErrors []string      // uses of tools that failed while the auditor worked, as far as it tells
-	Flaws      int           // that must be found; 0: all but one
-	Name       string        // of the auditor, for the line that states its goal
-	Shipped    bool          // the user states no goal for it, so that what it misses warns
-	Baseline   []*Result     // of earlier trials that were accepted: what they missed warns
+	Result    *Result       // against the key of the planted flaws; nil when Invalid is set
+	Report    *audit.Report // as it was read; Findings are not looked at
+	RatedHigh []string      // entries that must be rated HIGH or CRITICAL by whoever finds them
+	Invalid   string        // why the run proves nothing, a crash among others
+	Seconds   float64       // that the run took
+	// uses of tools that failed while the auditor worked, as far as it tells
+	ToolErrors []string
+	Flaws      int       // that must be found; 0: all but one
+	Name       string    // of the auditor, for the line that states its goal
+	Shipped    bool      // the user states no goal for it, so that what it misses warns
+	Baseline   []*Result // of earlier trials that were accepted: what they missed warns
 }
 
 // A Grade is what the smoke test says of an auditor's state.
@@ -39,7 +40,8 @@ type SmokeJudgement struct {
 	Found   int      `json:"found"`
 	Planted int      `json:"planted"`
 	Missed  []string `json:"missed,omitempty"`
-	Excuse  string   `json:"excuse,omitempty"` // why missed flaws warn only; begins with a separator
+	// why missed flaws warn only; begins with a separator
+	Excuse string `json:"excuse,omitempty"`
 }
 
 // JudgeSmoke judges a smoke run by five checks: enough planted flaws found (all but one, where
@@ -83,19 +85,24 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 			fmt.Sprintf("| Flaws | >= %d |", s.Found))
 	}
 	for _, id := range s.Missed {
-		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: verdict, About: id, Text: id + " was not found"})
+		reasons = append(reasons, Reason{Code: CodeMiss, Verdict: verdict, About: id,
+			Text: id + " was not found"})
 	}
 	for _, e := range in.ToolErrors {
 		check("runs", false, "a tool failed: "+e)
 	}
-	check("flaws", verdict == audit.Pass, fmt.Sprintf("%d of %d planted flaws found%s", s.Found, s.Planted, why))
+	check("flaws", verdict == audit.Pass, fmt.Sprintf("%d of %d planted flaws found%s", s.Found,
+		s.Planted, why))
 	reasons[len(reasons)-1].Verdict, s.Excuse = verdict, why
 	if in.Report.Format == "text" {
-		check("HEADER", in.Report.Header, "the report has a whole HEADER block: "+yes(in.Report.Header))
-		check("SENTINEL", in.Report.Sentinel, "the report ends with its SENTINEL: "+yes(in.Report.Sentinel))
+		check("HEADER", in.Report.Header, "the report has a whole HEADER block: "+
+			yes(in.Report.Header))
+		check("SENTINEL", in.Report.Sentinel, "the report ends with its SENTINEL: "+
+			yes(in.Report.Sentinel))
 	}
 	missing := r.Dispositions[MissingPath]
-	check("paths", missing == 0, fmt.Sprintf("%d of %d findings name a file that is not there", missing, len(r.Findings)))
+	check("paths", missing == 0, fmt.Sprintf("%d of %d findings name a file that is not there",
+		missing, len(r.Findings)))
 	for _, k := range r.Known {
 		if k.Finding < 0 || !slices.Contains(in.RatedHigh, k.ID) {
 			continue
@@ -120,7 +127,8 @@ func JudgeSmoke(in SmokeInput) SmokeJudgement {
 	}
 	if in.Seconds > smokeSeconds {
 		s.Reasons = append(s.Reasons, Reason{Code: CodeCheck, Verdict: audit.Warn, About: "time",
-			Text: fmt.Sprintf("it took %.1f minutes: expected a smoke test to end within %d", in.Seconds/60, smokeSeconds/60)})
+			Text: fmt.Sprintf("it took %.1f minutes: expected a smoke test to end within %d",
+				in.Seconds/60, smokeSeconds/60)})
 		s.Verdict = audit.Worst(s.Verdict, audit.Warn)
 	}
 	return s
@@ -140,7 +148,9 @@ func (in *SmokeInput) excused(same bool, line string) (audit.Verdict, string) {
 	case line == "":
 		return audit.Warn, "; no baseline yet: assay baseline accepts it"
 	}
-	return audit.Warn, fmt.Sprintf("; no baseline yet: assay baseline accepts this, or state a goal in fixtures/goals.md: # Smoke: %s, %s", in.Name, line)
+	return audit.Warn,
+		fmt.Sprintf(
+			"; no baseline yet: assay baseline accepts this, or state a goal in fixtures/goals.md: # Smoke: %s, %s", in.Name, line)
 }
 
 // leastFound returns the fewest flaws that a trial of the baseline found; 0 without one.
@@ -165,7 +175,8 @@ func (in *SmokeInput) leastFound() int {
 func (in *SmokeInput) ratedHigh(id string) bool {
 	for _, r := range in.Baseline {
 		for _, k := range r.Known {
-			if k.ID == id && (k.Finding < 0 || r.Findings[k.Finding].Finding.Severity < audit.High) {
+			if k.ID == id &&
+				(k.Finding < 0 || r.Findings[k.Finding].Finding.Severity < audit.High) {
 				return false
 			}
 		}

@@ -33,8 +33,9 @@ type EntryTrials struct {
 
 // A TrialSet is a set of findings made from those of several trials.
 type TrialSet struct {
-	Known    int   `json:"known"`    // entries matched in full
-	Others   int   `json:"others"`   // claims that match no entry in full: file, function, lines and CWEs, each once
+	Known int `json:"known"` // entries matched in full
+	// claims that match no entry in full: file, function, lines and CWEs, each once
+	Others   int   `json:"others"`
 	Recall   Value `json:"recall"`   // Known / entries of the key
 	Findings int   `json:"findings"` // Known + Others
 }
@@ -101,7 +102,8 @@ func (t *Trials) sets(results []*Result) {
 		seen := map[string]bool{}
 		for i := range r.Findings {
 			f := &r.Findings[i]
-			if f.Disposition == Matched || f.Disposition == Duplicate || f.Disposition == Suppressed {
+			if f.Disposition == Matched || f.Disposition == Duplicate ||
+				f.Disposition == Suppressed {
 				continue
 			}
 			if print := f.Fingerprint(); !seen[print] {

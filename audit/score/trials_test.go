@@ -16,7 +16,9 @@ func trialProject(n int) *audit.Project {
 	p := &audit.Project{Name: "p", KeyHash: "k", Tree: audit.Tree{}}
 	for i := range n {
 		f := fmt.Sprintf("f%02d.go", i)
-		p.Known = append(p.Known, audit.Known{ID: fmt.Sprintf("K-%02d", i), Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: f, Lines: audit.Range{Start: 40, End: 40}})
+		p.Known = append(p.Known, audit.Known{ID: fmt.Sprintf("K-%02d", i),
+			Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: f,
+			Lines: audit.Range{Start: 40, End: 40}})
 		p.Tree[f] = audit.TreeFile{Path: f, Lines: 1000}
 	}
 	return p
@@ -28,12 +30,15 @@ func trial(t *testing.T, p *audit.Project, found []int, offKey ...int) *score.Re
 	t.Helper()
 	var fs []audit.Finding
 	for _, i := range found {
-		fs = append(fs, audit.Finding{CWEs: []audit.CWE{89}, File: p.Known[i].File, Lines: audit.Range{Start: 38 + i%4, End: 42}})
+		fs = append(fs, audit.Finding{CWEs: []audit.CWE{89}, File: p.Known[i].File,
+			Lines: audit.Range{Start: 38 + i%4, End: 42}})
 	}
 	for _, l := range offKey {
-		fs = append(fs, audit.Finding{CWEs: []audit.CWE{22}, File: "f00.go", Lines: audit.Range{Start: l, End: l}})
+		fs = append(fs, audit.Finding{CWEs: []audit.CWE{22}, File: "f00.go",
+			Lines: audit.Range{Start: l, End: l}})
 	}
-	r, err := score.Score(score.Input{Project: p, Findings: fs, Rounds: -1, Dimensions: map[audit.CWE]audit.Dimension{89: audit.Injection, 22: audit.FileOps}})
+	r, err := score.Score(score.Input{Project: p, Findings: fs, Rounds: -1,
+		Dimensions: map[audit.CWE]audit.Dimension{89: audit.Injection, 22: audit.FileOps}})
 	require.NoError(t, err)
 	return r
 }
@@ -42,17 +47,21 @@ func trial(t *testing.T, p *audit.Project, found []int, offKey ...int) *score.Re
 func TestOverTrialsByHand(t *testing.T) {
 	p := trialProject(4)
 	got, err := score.OverTrials([]*score.Result{
-		trial(t, p, []int{0, 1, 2}, 500, 600), trial(t, p, []int{0, 1, 1}, 500, 500), trial(t, p, []int{0}, 500),
+		trial(t, p, []int{0, 1, 2}, 500, 600), trial(t, p, []int{0, 1, 1}, 500, 500),
+		trial(t, p, []int{0}, 500),
 	})
 	require.NoError(t, err)
 	require.Equal(t, 3, got.N)
-	require.Equal(t, []score.EntryTrials{{"K-00", 3}, {"K-01", 2}, {"K-02", 1}, {"K-03", 0}}, got.Entries)
+	require.Equal(t, []score.EntryTrials{{"K-00", 3}, {"K-01", 2}, {"K-02", 1}, {"K-03", 0}},
+		got.Entries)
 	// pass@1 = (1 + 2/3 + 1/3 + 0)/4; pass@2 = (1 + 1 + 2/3 + 0)/4; pass@3 = 3/4.
 	require.InDeltaSlice(t, []float64{0.5, 8.0 / 12, 0.75}, got.PassAt, 1e-12)
 	// pass^2 = (1 + 1/3 + 0 + 0)/4; pass^3 = 1/4.
 	require.InDeltaSlice(t, []float64{0.5, 4.0 / 12, 0.25}, got.PassAll, 1e-12)
-	require.Equal(t, score.TrialSet{Known: 3, Others: 2, Recall: score.Of(0.75), Findings: 5}, got.Union)
-	require.Equal(t, score.TrialSet{Known: 1, Others: 1, Recall: score.Of(0.25), Findings: 2}, got.Intersection)
+	require.Equal(t, score.TrialSet{Known: 3, Others: 2, Recall: score.Of(0.75), Findings: 5},
+		got.Union)
+	require.Equal(t, score.TrialSet{Known: 1, Others: 1, Recall: score.Of(0.25), Findings: 2},
+		got.Intersection)
 }
 
 // TestOverTrialsByEnumeration: the formulas against every choice of k trials.

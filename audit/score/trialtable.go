@@ -37,14 +37,18 @@ func newTrialTable(answers []Answer) (*trialTable, error) {
 		case a.Case == nil:
 			return nil, errors.New("bench: an answer without its case")
 		case a.Trial < 0:
-			return nil, fmt.Errorf("%s: %s: trial %d: trials count from 0", a.Case.Pos, a.Case.ID(), a.Trial)
+			return nil, fmt.Errorf("%s: %s: trial %d: trials count from 0", a.Case.Pos,
+				a.Case.ID(), a.Trial)
 		case !slices.Contains(outcomes, a.Outcome):
-			return nil, fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos, a.Case.ID(), a.Outcome, outcomes)
+			return nil, fmt.Errorf("%s: %s: outcome %q: expected one of %q", a.Case.Pos,
+				a.Case.ID(), a.Outcome, outcomes)
 		}
 		ct := r.of(a.Case)
 		word, bit := a.Trial/64, uint64(1)<<(a.Trial%64)
 		if ct.seen[word]&bit != 0 {
-			return nil, fmt.Errorf("%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos, a.Case.ID(), a.Trial)
+			return nil, fmt.Errorf(
+				"%s: %s: trial %d stands twice among the answers of one reviewer", a.Case.Pos,
+				a.Case.ID(), a.Trial)
 		}
 		ct.seen[word] |= bit
 		r.trials = max(r.trials, a.Trial+1)

@@ -77,8 +77,10 @@ func listOf(s string) []string {
 // The page's example, scored: every disposition, reason and figure is what the page says.
 func TestWorkedExample(t *testing.T) {
 	tables := rows(t, "../../docs/maintainers/scoring-example.md")
-	p := &audit.Project{Name: "worked", Tree: audit.Tree{}, Decoys: []audit.Decoy{{ID: "WD", Dimension: audit.Injection,
-		CWEs: []audit.CWE{89}, File: "UserDao.java", Functions: []string{"count"}, Lines: audit.Range{Start: 60, End: 62}}}}
+	p := &audit.Project{Name: "worked", Tree: audit.Tree{},
+		Decoys: []audit.Decoy{{ID: "WD", Dimension: audit.Injection,
+			CWEs: []audit.CWE{89}, File: "UserDao.java", Functions: []string{"count"},
+			Lines: audit.Range{Start: 60, End: 62}}}}
 	for _, r := range tables["Path"] {
 		n, err := strconv.Atoi(r["Lines"])
 		require.NoError(t, err)
@@ -89,21 +91,25 @@ func TestWorkedExample(t *testing.T) {
 		require.NoError(t, err)
 		d, err := audit.ParseDimension(r["Dimension"])
 		require.NoError(t, err)
-		p.Known = append(p.Known, audit.Known{ID: r["ID"], Dimension: d, CWEs: cwesOf(t, r["CWE"]), Severity: sev,
-			File: r["File"], Functions: listOf(r["Function"]), Lines: linesOf(r["Lines"]), Also: listOf(r["Also"]),
+		p.Known = append(p.Known, audit.Known{ID: r["ID"], Dimension: d, CWEs: cwesOf(t, r["CWE"]),
+			Severity: sev,
+			File:     r["File"], Functions: listOf(r["Function"]), Lines: linesOf(r["Lines"]),
+			Also:         listOf(r["Also"]),
 			Corroborated: listOf(r["Corroborated by"])})
 	}
 	var fs []audit.Finding
 	for _, r := range tables["Finding"] {
 		sev, err := audit.ParseSeverity(r["Severity"])
 		require.NoError(t, err)
-		fs = append(fs, audit.Finding{ID: r["Finding"], CWEs: cwesOf(t, r["CWE"]), Severity: sev, File: r["File"],
+		fs = append(fs, audit.Finding{ID: r["Finding"], CWEs: cwesOf(t, r["CWE"]), Severity: sev,
+			File:     r["File"],
 			Function: r["Function"], Lines: linesOf(r["Lines"]), Suppressed: r["Suppressed"]})
 	}
 	require.Len(t, p.Known, 6)
 	require.Len(t, fs, 12)
 
-	in := score.Input{Project: p, Findings: fs, Dimensions: realDimensions(t), Roots: []string{"/export"}}
+	in := score.Input{Project: p, Findings: fs, Dimensions: realDimensions(t),
+		Roots: []string{"/export"}}
 	r, err := score.Score(in)
 	require.NoError(t, err)
 	for i, row := range tables["Finding"] {
@@ -119,11 +125,13 @@ func TestWorkedExample(t *testing.T) {
 
 	m, l, c := r.Metrics, r.Literal, r.Metrics.Corroborated
 	got := map[string]string{
-		"credit": fmt.Sprint(m.Credit), "recall": m.Recall.String(), "counted": fmt.Sprint(m.Counted),
+		"credit": fmt.Sprint(m.Credit), "recall": m.Recall.String(),
+		"counted":        fmt.Sprint(m.Counted),
 		"precision, low": m.Precision.Low.String(), "precision, high": m.Precision.High.String(),
 		"F1, low": m.F1.Low.String(), "F1, high": m.F1.High.String(),
 		"coverage": m.Coverage.String(), "covered": fmt.Sprint(len(m.Covered)),
-		"severity accuracy": m.SeverityAccuracy.String(), "hallucinated paths": m.HallucinatedPaths.String(),
+		"severity accuracy":                        m.SeverityAccuracy.String(),
+		"hallucinated paths":                       m.HallucinatedPaths.String(),
 		"recall, corroborated entries":             c.Recall.String(),
 		"counted, corroborated entries":            fmt.Sprint(c.Counted),
 		"precision, corroborated entries, low":     c.Precision.Low.String(),
@@ -134,8 +142,10 @@ func TestWorkedExample(t *testing.T) {
 		"severity accuracy, corroborated entries":  c.SeverityAccuracy.String(),
 		"precision with F8 reviewed as true, low":  reviewed.Metrics.Precision.Low.String(),
 		"precision with F8 reviewed as true, high": reviewed.Metrics.Precision.High.String(),
-		"literal, credit":                          fmt.Sprint(l.Credit), "literal, recall": l.Recall.String(),
-		"literal, precision": l.Precision.String(), "literal, F1": l.F1.String(),
+		"literal, credit":                          fmt.Sprint(l.Credit),
+		"literal, recall":                          l.Recall.String(),
+		"literal, precision":                       l.Precision.String(),
+		"literal, F1":                              l.F1.String(),
 	}
 	want := map[string]string{}
 	for _, row := range tables["Figure"] {

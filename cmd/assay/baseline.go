@@ -26,7 +26,8 @@ type baselineCmd struct {
 // Run writes a baseline from records, or with --bench from results.
 func (c *baselineCmd) Run(ctx context.Context) error {
 	if c.Lower != "" {
-		return errors.New("--lower was removed: a baseline takes every run of its auditor, and --accept moves it to another version")
+		return errors.New(
+			"--lower was removed: a baseline takes every run of its auditor, and --accept moves it to another version")
 	}
 	c.DB = cmp.Or(c.DB, under(c.Root, "results.db"))
 	if c.Bench != "" {
@@ -49,7 +50,8 @@ func (c *baselineCmd) Run(ctx context.Context) error {
 		}
 		fmt.Printf("%s on %s: baseline of %d trials", r.Auditor, r.Project, len(r.Trials))
 		if points, ok := r.Drop(); ok {
-			fmt.Printf(", recall %+.1f points against the first one of %s", -points, r.Anchor.Date.Format(time.DateOnly))
+			fmt.Printf(", recall %+.1f points against the first one of %s", -points,
+				r.Anchor.Date.Format(time.DateOnly))
 		}
 		fmt.Println()
 	}
@@ -96,14 +98,17 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 		if r.State != "finished" {
 			continue
 		}
-		b := &record.BenchBaseline{Reviewer: c.Bench, Prompt: c.Prompt, Date: r.Started, Score: r.ScoreVersion, Run: r.ID}
+		b := &record.BenchBaseline{Reviewer: c.Bench, Prompt: c.Prompt, Date: r.Started,
+			Score: r.ScoreVersion, Run: r.ID}
 		for ev, err := range st.Evaluations(ctx, store.Query{Run: r.ID, Model: c.Bench}) {
 			if err != nil {
 				return err
 			}
 			if ev.Prompt == c.Prompt && ev.Twin == "" {
-				b.Asked = record.AppendAsked(b.Asked, record.Asked{PromptHash: ev.PromptHash, SettingsHash: ev.SettingsHash, Model: ev.Served})
-				a := record.BenchAnswer{Case: ev.CaseID(), Hash: ev.CaseHash, Trial: ev.Index, Outcome: ev.Outcome, Violates: ev.Violates}
+				b.Asked = record.AppendAsked(b.Asked, record.Asked{PromptHash: ev.PromptHash,
+					SettingsHash: ev.SettingsHash, Model: ev.Served})
+				a := record.BenchAnswer{Case: ev.CaseID(), Hash: ev.CaseHash, Trial: ev.Index,
+					Outcome: ev.Outcome, Violates: ev.Violates}
 				b.Answers = append(b.Answers, a)
 			}
 		}
@@ -113,8 +118,10 @@ func (c *baselineCmd) bench(ctx context.Context) error {
 		if err := b.Write(filepath.Join(c.Root, "fixtures", "baselines")); err != nil {
 			return err
 		}
-		fmt.Printf("%s with %s: baseline of %d answers, run %s\n", c.Bench, c.Prompt, len(b.Answers), r.ID)
+		fmt.Printf("%s with %s: baseline of %d answers, run %s\n", c.Bench, c.Prompt,
+			len(b.Answers), r.ID)
 		return nil
 	}
-	return fmt.Errorf("%s: no finished run of %s with the prompt %s", store.Shown(c.DB), c.Bench, c.Prompt)
+	return fmt.Errorf("%s: no finished run of %s with the prompt %s", store.Shown(c.DB),
+		c.Bench, c.Prompt)
 }

@@ -52,8 +52,10 @@ func (c *captureCmd) Run(ctx context.Context) (err error) {
 		return err
 	}
 	if entry.Kind == "model" {
-		return fmt.Errorf("%s: %s is a model: expected a program; go test -run Regression -auditor %s "+
-			"audits with a model and keeps what it wrote beside the record", entry.Pos, entry.Name, entry.Name)
+		return fmt.Errorf(
+			"%s: %s is a model: expected a program; go test -run Regression -auditor %s "+
+				"audits with a model and keeps what it wrote beside the record", entry.Pos,
+			entry.Name, entry.Name)
 	}
 	src, remove, err := suite.Sealed(ctx, p, drawn, c.clone)
 	if err != nil {
@@ -86,10 +88,12 @@ func (c *captureCmd) Run(ctx context.Context) (err error) {
 func (c *captureCmd) store(fsys fs.FS, p *audit.Project, key string, entry *audit.AuditorEntry,
 	run *audit.AuditRun, dir string) error {
 	if why := cmp.Or(run.Invalid, run.EndedEarly); why != "" {
-		return fmt.Errorf("the run of %s on %s is not stored as a recording: %s", c.Auditor, c.Project, why)
+		return fmt.Errorf("the run of %s on %s is not stored as a recording: %s", c.Auditor,
+			c.Project, why)
 	}
 	var clean bytes.Buffer
-	opt := findings.ScrubOptions{Format: run.Report.Format, RuleMap: entry.Rules, Root: dir, Source: os.DirFS(dir)}
+	opt := findings.ScrubOptions{Format: run.Report.Format, RuleMap: entry.Rules, Root: dir,
+		Source: os.DirFS(dir)}
 	if err := findings.Scrub(bytes.NewReader(run.Raw), &clean, opt); err != nil {
 		return fmt.Errorf("the report is not stored as a recording: "+
 			"its quotations of the source cannot be removed: %w", err)
@@ -103,26 +107,31 @@ func (c *captureCmd) store(fsys fs.FS, p *audit.Project, key string, entry *audi
 		format = findings.SARIF // as Scrub writes it
 	}
 	rec := &auditor.Recording{Auditor: entry.Name, Project: p.Name, Commit: p.Commit,
-		Export: seal.Hash(p), Key: key, Version: run.Version, Command: entry.Command, Model: run.Model,
+		Export: seal.Hash(p), Key: key, Version: run.Version, Command: entry.Command,
+		Model:  run.Model,
 		Prompt: prompt, Exposed: run.Exposed, Rules: auditor.RulesHash(*entry),
 		Date: time.Now().UTC().Format(time.DateOnly), Format: format, Exit: run.ExitCode,
 		Seconds: run.Duration.Seconds(), Trial: c.Trial, Findings: len(run.Report.Findings),
 		Sealed: true, Notes: c.Notes}
 	again, invalid := auditor.ReadReport("the recording", clean.Bytes(), rec.Format, entry.Rules)
 	if invalid != "" || len(again.Findings) != rec.Findings {
-		return fmt.Errorf("the report is not stored as a recording: without its quotations of the source "+
-			"%d of its %d findings can be read: %s", len(again.Findings), rec.Findings, invalid)
+		return fmt.Errorf(
+			"the report is not stored as a recording: without its quotations of the source "+
+				"%d of its %d findings can be read: %s", len(again.Findings), rec.Findings, invalid)
 	}
-	if err := rec.Write(filepath.Join(c.Root, "fixtures", "recordings"), clean.Bytes()); err != nil {
+	if err := rec.Write(filepath.Join(c.Root, "fixtures", "recordings"),
+		clean.Bytes()); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s on %s: %d findings in %s, stored as %s/%s\n", entry.Name, p.Name, rec.Findings,
+	fmt.Fprintf(stdout, "%s on %s: %d findings in %s, stored as %s/%s\n", entry.Name, p.Name,
+		rec.Findings,
 		run.Duration.Round(100*time.Millisecond), entry.Name, rec.File)
 	printProblems(stdout, run.Report.Problems)
 	return nil
 }
 
-// keep writes the transcript of a run below records/ or, if that fails, into a temporary folder, and
+// keep writes the transcript of a run below records/ or, if that fails, into a temporary
+// folder, and
 // returns its folder.
 func (c *captureCmd) keep(run *audit.AuditRun, dir string) (string, error) {
 	r := &record.Record{Date: time.Now(), Suite: "Capture", Project: c.Project, Auditor: c.Auditor}
@@ -149,9 +158,10 @@ func frozen(fsys fs.FS, p *audit.Project) error {
 	line := fmt.Sprintf("| %s | %s | %d | %d | %s | first reading |", p.Name,
 		time.Now().UTC().Format(time.DateOnly), len(p.Known), len(p.Decoys), fixture.FrozenHash(p))
 	if _, err := fs.Stat(fsys, "fixtures/keys.md"); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("fixtures/keys.md is not there, and the key of %s is not frozen: expected the file "+
-			"with\n\n# Frozen Keys\n\n| Project | Date | Known | Decoys | SHA-256 | Reason |\n"+
-			"|---|---|---|---|---|---|\n%s", p.Name, line)
+		return fmt.Errorf(
+			"fixtures/keys.md is not there, and the key of %s is not frozen: expected the file "+
+				"with\n\n# Frozen Keys\n\n| Project | Date | Known | Decoys | SHA-256 | Reason |\n"+
+				"|---|---|---|---|---|---|\n%s", p.Name, line)
 	}
 	keys, err := fixture.ReadKeys(fsys, "fixtures/keys.md")
 	if err != nil {
@@ -161,12 +171,14 @@ func frozen(fsys fs.FS, p *audit.Project) error {
 		if k.Project == p.Name {
 			if hash := fixture.FrozenHash(p); k.Hash != hash {
 				return fmt.Errorf("%s: the hash of the key of %s is %s now: "+
-					"add a line with it and the reason before a tool is recorded", k.Pos, p.Name, hash)
+					"add a line with it and the reason before a tool is recorded",
+					k.Pos, p.Name, hash)
 			}
 			return nil
 		}
 	}
-	return fmt.Errorf("fixtures/keys.md: the key of %s is not frozen: add the line %s", p.Name, line)
+	return fmt.Errorf("fixtures/keys.md: the key of %s is not frozen: add the line %s", p.Name,
+		line)
 }
 
 // findAuditor returns the section of an auditor.
@@ -175,8 +187,10 @@ func findAuditor(fsys fs.FS, name string) (audit.AuditorEntry, error) {
 	if err != nil {
 		return audit.AuditorEntry{}, err
 	}
-	if i := slices.IndexFunc(entries, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(entries,
+		func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
 		return entries[i], nil
 	}
-	return audit.AuditorEntry{}, fmt.Errorf("fixtures/auditors.md: no section ## %s: expected one", name)
+	return audit.AuditorEntry{}, fmt.Errorf("fixtures/auditors.md: no section ## %s: expected one",
+		name)
 }

@@ -19,7 +19,8 @@ func TestCaptureThatIsInterrupted(t *testing.T) {
 	s := newShell(t)
 	tmp := t.TempDir()
 	mark := fmt.Sprintf("86400.%d", os.Getpid()) // of the process that is waited for
-	for name, text := range map[string]string{"src/app.py": "def f():\n    pass\n", "key.csv": "path,line,cwe,true\napp.py,1,78,true\n",
+	for name, text := range map[string]string{"src/app.py": "def f():\n    pass\n",
+		"key.csv":              "path,line,cwe,true\napp.py,1,78,true\n",
 		"fixtures/auditors.md": "# Auditors\n\n## slow\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Format | json |\n| Timeout | 30m |\n| Cost | 0 USD |\n\n```sh\nsh -c 'echo so far; sleep " + mark + "'\n```\n"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(s.dir, filepath.Dir(name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
@@ -33,7 +34,8 @@ func TestCaptureThatIsInterrupted(t *testing.T) {
 
 	var out bytes.Buffer
 	cmd := exec.Command(s.bin, "capture", "slow", "shop", "--cache=cache")
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, append(os.Environ(), "TMPDIR="+tmp), &out, &out
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, append(os.Environ(),
+		"TMPDIR="+tmp), &out, &out
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() bool {
 		all, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -52,7 +52,8 @@ func (c *compareCmd) Run(ctx context.Context) error {
 	}
 	if a == aRecord {
 		if c.FailIf == "worse" {
-			return fmt.Errorf("--fail-if is for two names or two results: of two records FAIL fails always")
+			return fmt.Errorf(
+				"--fail-if is for two names or two results: of two records FAIL fails always")
 		}
 		return c.records()
 	}
@@ -103,7 +104,8 @@ func (c *compareCmd) records() error {
 			return err
 		}
 	}
-	rules := score.Rules{Deterministic: j.Deterministic(a.Auditor) && j.Deterministic(b.Auditor), Strict: c.Strict}
+	rules := score.Rules{Deterministic: j.Deterministic(a.Auditor) && j.Deterministic(b.Auditor),
+		Strict: c.Strict}
 	d, err := report.DiffRecords(a, b, rules)
 	if err != nil {
 		return err
@@ -192,7 +194,8 @@ func (c *compareCmd) names(ctx context.Context) error {
 	case c.Of == "reviewers", c.Of == "" && !auditors && noReviewers == nil:
 		return c.variants(a, b)
 	case c.Of == "" && auditors && noReviewers == nil:
-		return fmt.Errorf("%s and %s have both audited projects and reviewed cases: say --of auditors or --of reviewers", c.A, c.B)
+		return fmt.Errorf(
+			"%s and %s have both audited projects and reviewed cases: say --of auditors or --of reviewers", c.A, c.B)
 	case !auditors && c.Of == "auditors":
 		return errors.Join(errA, errB, unread)
 	case !auditors:
@@ -326,7 +329,9 @@ func (c *compareCmd) results(ctx context.Context) error {
 		}
 	}
 	if both == 0 {
-		return fmt.Errorf("%s and %s have no reviewer with the same prompt in common: nothing to compare", whereA, whereB)
+		return fmt.Errorf(
+			"%s and %s have no reviewer with the same prompt in common: nothing to compare",
+			whereA, whereB)
 	}
 	return errors.Join(append(errs, c.write(all))...)
 }
@@ -334,7 +339,8 @@ func (c *compareCmd) results(ctx context.Context) error {
 // tellAlone prints the reviewers that only one of two results has; they are not compared.
 func tellAlone(where string, these, others []*report.VariantResults) {
 	for _, v := range these {
-		if !slices.ContainsFunc(others, func(o *report.VariantResults) bool { return o.Variant == v.Variant }) {
+		if !slices.ContainsFunc(others,
+			func(o *report.VariantResults) bool { return o.Variant == v.Variant }) {
 			fmt.Fprintf(os.Stderr, "%s stands in %s alone: it is not compared\n", v.Variant, where)
 		}
 	}

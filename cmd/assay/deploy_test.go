@@ -18,7 +18,8 @@ import (
 func parses(t *testing.T, args []string) {
 	t.Helper()
 	var c cli
-	p, err := kong.New(&c, kong.Vars{"version": ""}, kong.Exit(func(int) { t.Errorf("%v ends at once", args) }))
+	p, err := kong.New(&c, kong.Vars{"version": ""},
+		kong.Exit(func(int) { t.Errorf("%v ends at once", args) }))
 	require.NoError(t, err)
 	_, err = p.Parse(dashes(args))
 	require.NoError(t, err, "%v", args)
@@ -86,7 +87,8 @@ func TestDeploymentsSpeakOurLanguage(t *testing.T) {
 	require.Equal(t, []string{"enqueue", "work", "work"}, seen)
 
 	// What the comments tell people to type is typed as it stands.
-	typed := regexp.MustCompile(`(?m)^# +(?:docker compose run --rm worker|docker run .* assay) (.*)$`)
+	typed := regexp.MustCompile(
+		`(?m)^# +(?:docker compose run --rm worker|docker run .* assay) (.*)$`)
 	n := 0
 	for _, name := range []string{"compose.yaml", "Dockerfile"} {
 		b, err := os.ReadFile(filepath.Join("../..", name))
@@ -122,7 +124,8 @@ func TestImageIsBuilt(t *testing.T) {
 	// An image is built from scratch, which takes minutes; here the cache serves.
 	cgo, err := exec.Command("go", "env", "CGO_ENABLED").Output()
 	require.NoError(t, err)
-	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "ASSAY_BUILD_FLAGS=", "CGO_ENABLED="+strings.TrimSpace(string(cgo)))
+	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "ASSAY_BUILD_FLAGS=",
+		"CGO_ENABLED="+strings.TrimSpace(string(cgo)))
 	text, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(text))
 	entries, err := os.ReadDir(filepath.Join(out, "assay"))

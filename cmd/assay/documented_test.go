@@ -17,7 +17,8 @@ import (
 // leaves the rest of it open, is no matter.
 func TestDocumentedCommands(t *testing.T) {
 	var pages []string
-	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md", "docs/maintainers/*.md"} {
+	for _, pattern := range []string{"README.md", "CONTRIBUTING.md", "docs/*.md",
+		"docs/maintainers/*.md"} {
 		found, err := filepath.Glob("../../" + pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, found, pattern)
@@ -30,7 +31,8 @@ func TestDocumentedCommands(t *testing.T) {
 	for _, page := range pages {
 		b, err := os.ReadFile(page)
 		require.NoError(t, err)
-		for _, block := range append(blocks.FindAllStringSubmatch(string(b), -1), inline.FindAllStringSubmatch(string(b), -1)...) {
+		for _, block := range append(blocks.FindAllStringSubmatch(string(b), -1),
+			inline.FindAllStringSubmatch(string(b), -1)...) {
 			for _, line := range strings.Split(block[1], "\n") {
 				command, _, _ := strings.Cut(line, "  #")
 				command, _, _ = strings.Cut(command, " | ")
@@ -40,10 +42,13 @@ func TestDocumentedCommands(t *testing.T) {
 				}
 				lines++
 				var c cli
-				parser, err := kong.New(&c, kong.Vars{"version": ""}, kong.BindTo(context.Background(), (*context.Context)(nil)))
+				parser, err := kong.New(&c, kong.Vars{"version": ""},
+					kong.BindTo(context.Background(), (*context.Context)(nil)))
 				require.NoError(t, err)
 				_, err = parser.Parse(dashes(commandWords(m[1])))
-				if err != nil && !strings.Contains(err.Error(), "no such file") && !strings.HasPrefix(err.Error(), `expected "<`) && !strings.HasPrefix(err.Error(), "expected one of") {
+				if err != nil && !strings.Contains(err.Error(), "no such file") &&
+					!strings.HasPrefix(err.Error(), `expected "<`) &&
+					!strings.HasPrefix(err.Error(), "expected one of") {
 					t.Errorf("%s: %q: %v", page, line, err)
 				}
 			}
@@ -56,7 +61,8 @@ func TestDocumentedCommands(t *testing.T) {
 // ASSAY_UPDATE=1 writes them.
 func TestReferenceListsEveryCommand(t *testing.T) {
 	var c cli
-	parser, err := kong.New(&c, kong.Vars{"version": ""}, kong.BindTo(context.Background(), (*context.Context)(nil)))
+	parser, err := kong.New(&c, kong.Vars{"version": ""}, kong.BindTo(context.Background(),
+		(*context.Context)(nil)))
 	require.NoError(t, err)
 	rows := "| command | |\n|---|---|\n"
 	for _, leaf := range parser.Model.Leaves(true) {

@@ -56,7 +56,8 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if drawn != nil {
-		return fmt.Errorf("%s is planted, and nothing of it is fetched: expected assay plant NAME --seed N --out DIR", c.Project)
+		return fmt.Errorf(
+			"%s is planted, and nothing of it is fetched: expected assay plant NAME --seed N --out DIR", c.Project)
 	}
 	clone, err := c.clone(ctx, p)
 	if err != nil {
@@ -77,10 +78,12 @@ func (c *fetchCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s at %s: %d files verified against the manifest, %d exported to %s, %d of them with answers blanked\n",
+	fmt.Fprintf(stdout,
+		"%s at %s: %d files verified against the manifest, %d exported to %s, %d of them with answers blanked\n",
 		p.Title, p.Commit[:12], len(p.Tree), s.Files, s.Dir, s.Blanked)
 	for _, m := range s.Missing {
-		fmt.Fprintf(stdout, "left out: the source's copy lacks %s, which the manifest does not list\n", m)
+		fmt.Fprintf(stdout,
+			"left out: the source's copy lacks %s, which the manifest does not list\n", m)
 	}
 	return nil
 }
@@ -91,5 +94,6 @@ func (c *fetchCmd) writeOthers(ctx context.Context, clone *seal.Clone) error {
 	if err != nil {
 		return err
 	}
-	return c.write(c.Project+".others.txt", []byte(strings.Join(others, "\n")+"\n"), len(others), "files")
+	return c.write(c.Project+".others.txt", []byte(strings.Join(others, "\n")+"\n"),
+		len(others), "files")
 }

@@ -47,7 +47,9 @@ func (c *fixesFindCmd) Run(ctx context.Context, out io.Writer) error {
 	if _, err := io.WriteString(out, fixes.FormatRows(rows)); err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "%d of %d commits may be fixes: delete those that are none, and fill in cwe\n", len(rows), looked)
+	fmt.Fprintf(os.Stderr,
+		"%d of %d commits may be fixes: delete those that are none, and fill in cwe\n",
+		len(rows), looked)
 	return nil
 }
 
@@ -152,14 +154,16 @@ func (c *fixesAddCmd) table(ctx context.Context, r *fixes.Repository) (*fixes.Ta
 	if err != nil {
 		return nil, err
 	}
-	if below, err := filepath.Rel(root, real); t.Repository == "" && err == nil && filepath.IsLocal(below) && below != "." {
+	if below, err := filepath.Rel(root, real); t.Repository == "" && err == nil &&
+		filepath.IsLocal(below) && below != "." {
 		t.Repository = filepath.ToSlash(below)
 	}
 	if t.Repository == "" {
 		t.Repository = r.URL(ctx)
 	}
 	if t.Repository == "" {
-		return nil, fmt.Errorf("%s has no remote origin with an https or ssh URL: name the address by --url, or put the repository below %s", c.Repository, c.Root)
+		return nil, fmt.Errorf(
+			"%s has no remote origin with an https or ssh URL: name the address by --url, or put the repository below %s", c.Repository, c.Root)
 	}
 	return t, nil
 }
@@ -186,7 +190,8 @@ func (c *fixesShowCmd) Run(ctx context.Context, out io.Writer) error {
 	dir := c.Repository
 	if dir == "" {
 		if strings.Contains(t.Repository, "://") {
-			return fmt.Errorf("%s lies at %s: name a folder with its history by --repository", c.Name, t.Repository)
+			return fmt.Errorf("%s lies at %s: name a folder with its history by --repository",
+				c.Name, t.Repository)
 		}
 		dir = filepath.Join(c.Root, t.Repository)
 	}

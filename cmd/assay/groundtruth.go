@@ -46,7 +46,8 @@ type truthLocation struct {
 // it cannot read.
 func truthRows(name string, b []byte) (rows []imported, err error) {
 	if !gjson.ValidBytes(b) {
-		return nil, fmt.Errorf("%s: the JSON is broken or breaks off: expected a ground-truth.json", name)
+		return nil, fmt.Errorf("%s: the JSON is broken or breaks off: expected a ground-truth.json",
+			name)
 	}
 	var errs []error
 	list := gjson.GetBytes(b, "findings")
@@ -57,7 +58,8 @@ func truthRows(name string, b []byte) (rows []imported, err error) {
 			errs = append(errs, fmt.Errorf("%s: finding %d: %w", pos, i+1, err))
 			continue
 		}
-		row := imported{pos: pos, vulnerable: e.Vulnerable, path: e.File, function: e.Location.Function,
+		row := imported{pos: pos, vulnerable: e.Vulnerable, path: e.File,
+			function: e.Location.Function,
 			severity: strings.ToUpper(e.Severity), why: e.Why,
 			lines: audit.Range{Start: e.Location.Start, End: e.Location.End}.String()}
 		for _, title := range []string{e.ID, strings.ReplaceAll(e.Class, "_", " "), e.Title} {
@@ -78,8 +80,9 @@ func truthRows(name string, b []byte) (rows []imported, err error) {
 			}
 		}
 		if !v.Get("is_vulnerable").IsBool() || e.File == "" || len(row.cwes) == 0 {
-			errs = append(errs, fmt.Errorf("%s: finding %q: expected is_vulnerable (true or false), file, "+
-				"and primary_cwe like CWE-89", pos, e.ID))
+			errs = append(errs,
+				fmt.Errorf("%s: finding %q: expected is_vulnerable (true or false), file, "+
+					"and primary_cwe like CWE-89", pos, e.ID))
 		}
 		rows = append(rows, row)
 	}
@@ -96,7 +99,8 @@ func (c *newProjectCmd) printKey() error {
 	if err != nil {
 		return err
 	}
-	t := truth{Project: p.Name, Repository: p.Repository, Commit: p.Commit, Findings: []truthEntry{}}
+	t := truth{Project: p.Name, Repository: p.Repository, Commit: p.Commit,
+		Findings: []truthEntry{}}
 	for _, e := range p.Entries() {
 		at := truthLocation{Start: e.Lines.Start, End: max(e.Lines.Start, e.Lines.End),
 			Function: strings.Join(e.Functions, ", ")}

@@ -20,9 +20,11 @@ func TestGroundTruth(t *testing.T) {
 		{"id": "r-fp-001", "is_vulnerable": false, "primary_cwe": "CWE-79", "file": "b.py", "location": {"start_line": 3}}]}`))
 	require.NoError(t, err)
 	require.Equal(t, []imported{
-		{pos: audit.Pos{File: "g.json", Line: 2}, vulnerable: true, path: "a.py", function: "find", lines: "12-14",
-			cwes: []audit.CWE{89, 564}, severity: "HIGH", title: "sql injection"},
-		{pos: audit.Pos{File: "g.json", Line: 5}, path: "b.py", lines: "3", cwes: []audit.CWE{79}, title: "r-fp-001"},
+		{pos: audit.Pos{File: "g.json", Line: 2}, vulnerable: true, path: "a.py", function: "find",
+			lines: "12-14",
+			cwes:  []audit.CWE{89, 564}, severity: "HIGH", title: "sql injection"},
+		{pos: audit.Pos{File: "g.json", Line: 5}, path: "b.py", lines: "3", cwes: []audit.CWE{79},
+			title: "r-fp-001"},
 	}, rows)
 	for doc, want := range map[string]string{
 		"{\"findings\": [\n{\"id\": \"x\", \"is_vulnerable\": true, \"file\": \"a\"}]}":                           `g.json:2: finding "x": expected is_vulnerable (true or false), file, and primary_cwe`,

@@ -83,7 +83,8 @@ func (c *importCmd) Run() error {
 		return err
 	}
 	if len(rows) == 0 {
-		return fmt.Errorf("%s holds nothing to import: expected results with a CWE and a file", c.File)
+		return fmt.Errorf("%s holds nothing to import: expected results with a CWE and a file",
+			c.File)
 	}
 	old, err := fs.ReadFile(fsys, page)
 	if err != nil {
@@ -112,18 +113,19 @@ func (c *importCmd) Run() error {
 // imported file.
 func (c *importCmd) checked(page, text string, from map[string]audit.Pos) error {
 	lines := strings.Split(text, "\n")
-	return replaceChecked(filepath.Join(c.Root, filepath.FromSlash(page)), text, func(dir fs.FS, file string) error {
-		beside := os.DirFS(filepath.Join(c.Root, "fixtures/projects"))
-		_, err := fixture.ReadProject(suite.Overlay{First: dir, Second: beside}, file)
-		var all fixture.Errors
-		errors.As(err, &all)
-		for _, e := range all {
-			if n := e.Pos.Line; e.Pos.File == file && n > 0 && n <= len(lines) {
-				e.Pos = cmp.Or(from[lines[n-1]], e.Pos)
+	return replaceChecked(filepath.Join(c.Root, filepath.FromSlash(page)), text,
+		func(dir fs.FS, file string) error {
+			beside := os.DirFS(filepath.Join(c.Root, "fixtures/projects"))
+			_, err := fixture.ReadProject(suite.Overlay{First: dir, Second: beside}, file)
+			var all fixture.Errors
+			errors.As(err, &all)
+			for _, e := range all {
+				if n := e.Pos.Line; e.Pos.File == file && n > 0 && n <= len(lines) {
+					e.Pos = cmp.Or(from[lines[n-1]], e.Pos)
+				}
 			}
-		}
-		return err
-	})
+			return err
+		})
 }
 
 // rows returns the rows of the file and, of SARIF, the root that the report names.
@@ -143,7 +145,8 @@ func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err er
 		if err != nil {
 			return nil, "", err
 		}
-		if gjson.GetBytes(b, "findings.#.is_vulnerable").Exists() && !gjson.GetBytes(b, "runs").Exists() {
+		if gjson.GetBytes(b, "findings.#.is_vulnerable").Exists() &&
+			!gjson.GetBytes(b, "runs").Exists() {
 			rows, err := truthRows(c.File, b)
 			return rows, "", err
 		}
@@ -154,7 +157,8 @@ func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err er
 	}
 	b, err := io.ReadAll(io.LimitReader(text, findings.MaxText+1))
 	if err == nil && len(b) > findings.MaxText {
-		err = fmt.Errorf("%s: the CSV has more than %d MB: expected a key", c.File, findings.MaxText>>20)
+		err = fmt.Errorf("%s: the CSV has more than %d MB: expected a key", c.File,
+			findings.MaxText>>20)
 	}
 	if err != nil {
 		return nil, "", err
@@ -171,10 +175,12 @@ func sarifRows(name string, r io.ReadSeeker) (rows []imported, root string, err 
 	var twice []audit.Problem
 	options := findings.Options{Format: findings.SARIF, AllKinds: true}
 	report, err := findings.Each(name, r, options, func(f audit.Finding) error {
-		row := imported{pos: f.Pos, vulnerable: f.Suppressed == "", path: f.File, function: f.Function,
-			lines: f.Lines.String(), cwes: f.CWEs, severity: f.Severity.String(),
+		row := imported{pos: f.Pos, vulnerable: f.Suppressed == "", path: f.File,
+			function: f.Function,
+			lines:    f.Lines.String(), cwes: f.CWEs, severity: f.Severity.String(),
 			title: cmp.Or(f.Title, f.RuleID), why: cmp.Or(f.Suppressed, f.Description)}
-		id := fmt.Sprintf("%t %q %q %s %v %q", row.vulnerable, row.path, row.function, row.lines, row.cwes, row.title)
+		id := fmt.Sprintf("%t %q %q %s %v %q", row.vulnerable, row.path, row.function, row.lines,
+			row.cwes, row.title)
 		if seen[id] {
 			twice = append(twice, audit.Problem{Pos: f.Pos,
 				What: "an earlier result has the same lines, CWEs and title: it is one entry"})
@@ -214,7 +220,8 @@ func printProblems(to io.Writer, problems []audit.Problem) {
 	}
 	for _, p := range problems {
 		if n := times[p.What]; n > 1 {
-			fmt.Fprintf(to, "noted: %s: %s (and %d more like it)\n", p.Pos, audit.OneLine(p.What, 0), n-1)
+			fmt.Fprintf(to, "noted: %s: %s (and %d more like it)\n", p.Pos,
+				audit.OneLine(p.What, 0), n-1)
 		} else if n == 1 {
 			fmt.Fprintf(to, "noted: %s: %s\n", p.Pos, audit.OneLine(p.What, 0))
 		}
@@ -296,7 +303,8 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 		}
 		var ok bool
 		if row.vulnerable, ok = labels[strings.ToLower(cell("vulnerable"))]; !ok {
-			errs = append(errs, fmt.Errorf("%s: the label is %q: expected true or false", row.pos, cell("vulnerable")))
+			errs = append(errs, fmt.Errorf("%s: the label is %q: expected true or false", row.pos,
+				cell("vulnerable")))
 		}
 		if row.cwes, err = weaknesses(cmp.Or(cell("cwe"), cell("category"))); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", row.pos, err))
@@ -309,7 +317,8 @@ func csvRows(name string, b []byte, tree audit.Tree) ([]imported, error) {
 func brokenCSV(name string, err error) error {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		return fmt.Errorf("%s:%d: column %d: %w: expected CSV, with a quote within quotes written twice",
+		return fmt.Errorf(
+			"%s:%d: column %d: %w: expected CSV, with a quote within quotes written twice",
 			name, at.Line, at.Column, at.Err)
 	}
 	return fmt.Errorf("%s: %w", name, err)
@@ -334,7 +343,8 @@ func weaknesses(s string) ([]audit.CWE, error) {
 		return []audit.CWE{w}, nil
 	}
 	var ws []audit.CWE
-	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;/|", r) }) {
+	for _, word := range strings.FieldsFunc(s,
+		func(r rune) bool { return strings.ContainsRune(" ,;/|", r) }) {
 		w, err := audit.ParseCWE(word)
 		if err != nil || !cwe.Known(int(w)) {
 			return nil, fmt.Errorf("%q is not a CWE: expected a number like CWE-89, or one of %s",
@@ -362,21 +372,25 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, paths *score.
 		file, err := paths.Resolve(r.path)
 		switch {
 		case err != nil:
-			errs = append(errs, fmt.Errorf("%s: %w: expected a path of %s.tree.tsv", r.pos, err, p.Name))
+			errs = append(errs, fmt.Errorf("%s: %w: expected a path of %s.tree.tsv",
+				r.pos, err, p.Name))
 			continue
 		case len(r.cwes) == 0:
-			errs = append(errs, fmt.Errorf("%s: the result in %s has no CWE: expected one", r.pos, r.path))
+			errs = append(errs, fmt.Errorf("%s: the result in %s has no CWE: expected one",
+				r.pos, r.path))
 			continue
 		}
 		dimension := dims[r.cwes[0]]
 		if dimension == "" {
-			errs = append(errs, fmt.Errorf("%s: %v has no dimension: add it to dimensions.md", r.pos, r.cwes[0]))
+			errs = append(errs, fmt.Errorf("%s: %v has no dimension: add it to dimensions.md",
+				r.pos, r.cwes[0]))
 			continue
 		}
 		title := cmp.Or(r.title, cwe.Name(int(r.cwes[0])))
 		why := cmp.Or(r.why, "imported from "+filepath.Base(r.pos.String()))
 		cells := []string{"", string(dimension), audit.JoinCWEs(r.cwes),
-			cmp.Or(r.severity, audit.Medium.String()), file, r.function, r.lines, "", title, why, ""}
+			cmp.Or(r.severity, audit.Medium.String()), file, r.function, r.lines, "",
+			title, why, ""}
 		if r.vulnerable {
 			cells[0] = fmt.Sprintf("%s%d", prefix, lastKnown+len(known)+1)
 			known = append(known, tableRow(cells))
@@ -416,7 +430,8 @@ func addRows(page, section string, rows []string) (string, error) {
 		return page, nil
 	}
 	lines := strings.Split(page, "\n")
-	at := slices.IndexFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "# "+section })
+	at := slices.IndexFunc(lines,
+		func(l string) bool { return strings.TrimSpace(l) == "# "+section })
 	if at < 0 {
 		return "", fmt.Errorf("no section %q: expected it with the table of entries", "# "+section)
 	}
@@ -431,7 +446,8 @@ func addRows(page, section string, rows []string) (string, error) {
 		}
 	}
 	if end < 0 {
-		return "", fmt.Errorf("the section %q holds no table: expected one with the heading of entries", "# "+section)
+		return "", fmt.Errorf(
+			"the section %q holds no table: expected one with the heading of entries", "# "+section)
 	}
 	return strings.Join(slices.Insert(lines, end+1, rows...), "\n"), nil
 }

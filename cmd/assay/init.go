@@ -43,7 +43,8 @@ func (c *initCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	files := map[string]string{".env.example": started("env.txt"), ".gitignore": started("gitignore.txt")}
+	files := map[string]string{".env.example": started("env.txt"),
+		".gitignore": started("gitignore.txt")}
 	next := [][2]string{}
 	if c.Auditor != "" {
 		next, err = c.auditor(p, files)
@@ -54,7 +55,8 @@ func (c *initCmd) Run() error {
 		return err
 	}
 	if p.module != "" {
-		files["assay_test.go"] = strings.NewReplacer("{{package}}", packageOf(c.Dir), "{{module}}", modulePath()).Replace(started("assay_test.go.txt"))
+		files["assay_test.go"] = strings.NewReplacer("{{package}}", packageOf(c.Dir),
+			"{{module}}", modulePath()).Replace(started("assay_test.go.txt"))
 	}
 	added, err := addMissing(c.Dir, files)
 	if err != nil {
@@ -66,9 +68,10 @@ func (c *initCmd) Run() error {
 	for _, name := range added {
 		fmt.Printf("%s: lines added\n", filepath.Join(c.Dir, name))
 	}
-	fmt.Printf("%s: %s\n\nnext:\n", c.Dir, strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
-		return strings.HasPrefix(name, "tests/")
-	}), ", "))
+	fmt.Printf("%s: %s\n\nnext:\n", c.Dir,
+		strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
+			return strings.HasPrefix(name, "tests/")
+		}), ", "))
 	for _, step := range next {
 		fmt.Printf("  %s\n", step[0])
 		if step[1] != "" {
@@ -109,9 +112,11 @@ func (p place) commands() (assay, suites, root string) {
 // first returns the first steps, by which the suites can be started.
 func (p place) first() [][2]string {
 	if p.module == "" {
-		return [][2]string{{"cd " + suite.Quoted(here()), "a checkout of Assay, from where the suites run"}}
+		return [][2]string{{"cd " + suite.Quoted(here()),
+			"a checkout of Assay, from where the suites run"}}
 	}
-	return [][2]string{{"cd " + suite.Quoted(p.root) + " && go get " + modulePath() + " && go get -tool " + modulePath() + "/cmd/assay", ""}}
+	return [][2]string{{"cd " + suite.Quoted(p.root) + " && go get " + modulePath() +
+		" && go get -tool " + modulePath() + "/cmd/assay", ""}}
 }
 
 // here returns the module's folder that the program was built from or runs in, to be named.
@@ -129,14 +134,17 @@ func here() string {
 // cases adds the files of a root with cases of one's own.
 func (c *initCmd) cases(p place, files map[string]string) ([][2]string, error) {
 	maps.Copy(files, application("orders", c.Language))
-	files["fixtures/goals.md"], files["fixtures/auditors.md"] = started("goals.md"), started("auditors.md")
+	files["fixtures/goals.md"], files["fixtures/auditors.md"] = started("goals.md"), started(
+		"auditors.md")
 	if c.CI != "none" {
-		if err := p.addWorkflow(files, pipeline{suites: "Smoke|Regression|Bench", paths: []string{"tests", "fixtures"}, limit: c.Budget}, c.CI); err != nil {
+		if err := p.addWorkflow(files, pipeline{suites: "Smoke|Regression|Bench",
+			paths: []string{"tests", "fixtures"}, limit: c.Budget}, c.CI); err != nil {
 			return nil, err
 		}
 	}
 	assay, suites, root := p.commands()
-	return append(p.first(), [2]string{suites + " -run 'Smoke|Bench'", ""}, [2]string{assay + " report" + root, ""}), nil
+	return append(p.first(), [2]string{suites + " -run 'Smoke|Bench'", ""},
+		[2]string{assay + " report" + root, ""}), nil
 }
 
 // auditor adds the files of a root that gates an auditor.
@@ -145,7 +153,8 @@ func (c *initCmd) auditor(p place, files map[string]string) ([][2]string, error)
 		return nil, err
 	}
 	if _, err := os.Stat(filepath.Join(c.Dir, "fixtures/auditors.md")); err == nil {
-		return nil, fmt.Errorf("%s is there already: expected a folder without, or assay new auditor NAME --root %s for one more auditor", filepath.Join(c.Dir, "fixtures/auditors.md"), suite.Quoted(c.Dir))
+		return nil, fmt.Errorf(
+			"%s is there already: expected a folder without, or assay new auditor NAME --root %s for one more auditor", filepath.Join(c.Dir, "fixtures/auditors.md"), suite.Quoted(c.Dir))
 	}
 	s, err := c.section(c.Dir, c.Name, c.Auditor)
 	if err != nil {
@@ -157,14 +166,16 @@ func (c *initCmd) auditor(p place, files map[string]string) ([][2]string, error)
 	if files["fixtures/auditors.md"], err = withSection(c.Dir, s); err != nil {
 		return nil, err
 	}
-	if err := checked("auditors.md", files["fixtures/auditors.md"], func(dir fs.FS, name string) error {
-		_, err := fixture.ReadAuditors(dir, name)
-		return err
-	}); err != nil {
+	if err := checked("auditors.md", files["fixtures/auditors.md"],
+		func(dir fs.FS, name string) error {
+			_, err := fixture.ReadAuditors(dir, name)
+			return err
+		}); err != nil {
 		return nil, err
 	}
 	if slices.Equal(s.paths, []string{"fixtures/prompts"}) {
-		if files["fixtures/prompts/audit-prompt.txt"], err = fixture.ReadPrompt(fixtures.FS, "prompts", "audit-prompt"); err != nil {
+		if files["fixtures/prompts/audit-prompt.txt"], err = fixture.ReadPrompt(fixtures.FS,
+			"prompts", "audit-prompt"); err != nil {
 			return nil, err
 		}
 	}
@@ -177,24 +188,30 @@ func (c *initCmd) auditor(p place, files map[string]string) ([][2]string, error)
 		return nil, err
 	}
 	if !offer.CanFail() {
-		fmt.Fprintf(stderr, "WARNING: a pull request that makes %s worse cannot FAIL on what %.2f USD pay for: %s\n", s.name, c.Budget, offer.Says())
+		fmt.Fprintf(stderr,
+			"WARNING: a pull request that makes %s worse cannot FAIL on what %.2f USD pay for: %s\n", s.name, c.Budget, offer.Says())
 	}
-	w := pipeline{auditor: s.name, suites: "Regression", flags: offer.Flags(), paths: s.paths, limit: c.Budget, setup: s.setup, keys: secretsOf(s.variables)}
+	w := pipeline{auditor: s.name, suites: "Regression", flags: offer.Flags(), paths: s.paths,
+		limit: c.Budget, setup: s.setup, keys: secretsOf(s.variables)}
 	if c.CI != "none" {
 		if err := p.addWorkflow(files, w, c.CI); err != nil {
 			return nil, err
 		}
 	}
 	assay, suites, root := p.commands()
-	run := fmt.Sprintf("%s -run 'Smoke|Regression' -auditor %s%s -trials 3 -budget %.2f -timeout 0", suites, s.name, w.flags, max(1, 3*offer.USD))
-	return append(p.first(), [2]string{assay + " doctor " + s.name + root, "runs it for some seconds: what it misses, and what go test would refuse"},
-		[2]string{run, offer.Says()}, [2]string{assay + " baseline " + s.name + root, "accepts these trials: commit fixtures/ with them"}), nil
+	run := fmt.Sprintf("%s -run 'Smoke|Regression' -auditor %s%s -trials 3 -budget %.2f -timeout 0",
+		suites, s.name, w.flags, max(1, 3*offer.USD))
+	return append(p.first(), [2]string{assay + " doctor " + s.name + root,
+		"runs it for some seconds: what it misses, and what go test would refuse"},
+		[2]string{run, offer.Says()}, [2]string{assay + " baseline " + s.name + root,
+			"accepts these trials: commit fixtures/ with them"}), nil
 }
 
 // triggers returns the rules by which only changes of the auditor are measured.
 func (p place) triggers(paths []string) string {
 	var b strings.Builder
-	b.WriteString("# Triggers\n\nWhich suite a pull request needs: the first rule that matches a changed path holds for it,\nand the gravest suite of all paths is the answer (full, smoke, none).\n\n| Change | Suite | Why |\n|---|---|---|\n")
+	b.WriteString(
+		"# Triggers\n\nWhich suite a pull request needs: the first rule that matches a changed path holds for it,\nand the gravest suite of all paths is the answer (full, smoke, none).\n\n| Change | Suite | Why |\n|---|---|---|\n")
 	row := func(glob, which, why string) {
 		b.WriteString(fixture.TableRow("`"+path.Join(p.dir, glob)+"`", which, why))
 	}
@@ -206,15 +223,18 @@ func (p place) triggers(paths []string) string {
 		}
 	}
 	row("fixtures/**", "full", "its section, goals, keys, prompts and baseline")
-	b.WriteString(fixture.TableRow("`.github/workflows/assay.yml`", "smoke", "the pipeline must still start") +
-		fixture.TableRow("`.gitlab-ci.yml`", "smoke", "the pipeline must still start") + fixture.TableRow("`**`", "none", "no part of the auditor"))
+	b.WriteString(fixture.TableRow("`.github/workflows/assay.yml`", "smoke",
+		"the pipeline must still start") +
+		fixture.TableRow("`.gitlab-ci.yml`", "smoke", "the pipeline must still start") +
+		fixture.TableRow("`**`", "none", "no part of the auditor"))
 	return b.String()
 }
 
 // envExample lists the variables that the auditor is given.
 func envExample(variables []string, name string) string {
 	var b strings.Builder
-	b.WriteString("# Copy to .env, which git leaves out. Flags win over the environment, which wins over .env.\n\n")
+	b.WriteString(
+		"# Copy to .env, which git leaves out. Flags win over the environment, which wins over .env.\n\n")
 	for _, v := range variables {
 		b.WriteString(v + "=\n")
 	}
@@ -242,7 +262,8 @@ func addMissing(dir string, files map[string]string) (added []string, err error)
 		var lacks []string
 		for line := range strings.Lines(files[name]) {
 			line = strings.TrimSpace(line)
-			if has := strings.Split(string(old), "\n"); line != "" && !strings.HasPrefix(line, "#") && !slices.Contains(has, line) {
+			if has := strings.Split(string(old), "\n"); line != "" &&
+				!strings.HasPrefix(line, "#") && !slices.Contains(has, line) {
 				lacks = append(lacks, line)
 			}
 		}
@@ -250,7 +271,8 @@ func addMissing(dir string, files map[string]string) (added []string, err error)
 		if len(lacks) == 0 {
 			continue
 		}
-		text := strings.TrimRight(string(old), "\n") + "\n\n# Assay\n" + strings.Join(lacks, "\n") + "\n"
+		text := strings.TrimRight(string(old), "\n") + "\n\n# Assay\n" + strings.Join(lacks, "\n") +
+			"\n"
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return nil, err
 		}
@@ -286,7 +308,8 @@ func application(app, language string) map[string]string {
 	blocks := strings.SplitAfter(started(language+".md"), "\n```\n")
 	files := map[string]string{path.Join("tests", app, "SPEC.md"): started("SPEC.md")}
 	for i, v := range variants {
-		cs := newCase{app: app, query: "find-orders", number: i + 1, label: audit.Good, description: v.what, code: blocks[i]}
+		cs := newCase{app: app, query: "find-orders", number: i + 1, label: audit.Good,
+			description: v.what, code: blocks[i]}
 		if v.violates > 0 {
 			cs.label, cs.violates, cs.cwe = audit.Bad, fmt.Sprint(v.violates), v.cwe
 		}
@@ -329,7 +352,9 @@ func writeNew(dir string, files map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if _, err := os.Lstat(file); err == nil {
-			errs = append(errs, fmt.Errorf("%s is there already: expected a name that is free; nothing was written", file))
+			errs = append(errs,
+				fmt.Errorf("%s is there already: expected a name that is free; nothing was written",
+					file))
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -387,7 +412,8 @@ func packageOf(dir string) string {
 			}
 		}
 	}
-	name := strings.TrimLeft(noLetter.ReplaceAllString(strings.ToLower(filepath.Base(dir)), ""), "0123456789")
+	name := strings.TrimLeft(noLetter.ReplaceAllString(strings.ToLower(filepath.Base(dir)), ""),
+		"0123456789")
 	if name == "" || name == "assay" { // the test imports a package of that name
 		return "audited"
 	}

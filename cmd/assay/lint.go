@@ -50,10 +50,12 @@ func (c *lintCmd) Run(out io.Writer) error {
 		return err
 	}
 	if len(names) == 0 || slices.Contains(names, ".") {
-		names = slices.DeleteFunc([]string{"tests", "fixtures"}, func(name string) bool { return !c.there(name) })
+		names = slices.DeleteFunc([]string{"tests", "fixtures"},
+			func(name string) bool { return !c.there(name) })
 		if len(names) == 0 {
-			return fmt.Errorf("%s: holds neither tests/ nor fixtures/: expected the folder above them "+
-				"in --root or ASSAY_ROOT; assay init writes one", c.Root)
+			return fmt.Errorf(
+				"%s: holds neither tests/ nor fixtures/: expected the folder above them "+
+					"in --root or ASSAY_ROOT; assay init writes one", c.Root)
 		}
 	}
 	var errs []error
@@ -75,7 +77,8 @@ func (c *lintCmd) there(name string) bool {
 
 // check checks a file or folder. Its name decides what it is.
 func (c *lintCmd) check(name string) error {
-	if name == "fixtures" || name == "fixtures/projects" || name == plantedDir || name == fixes.Dir {
+	if name == "fixtures" || name == "fixtures/projects" || name == plantedDir ||
+		name == fixes.Dir {
 		return c.fixtures(name)
 	}
 	c.checked++
@@ -161,10 +164,26 @@ const plantedDir = "fixtures/planted"
 
 // tables maps the tables of fixtures/ to the functions that check them.
 var tables = map[string]func(fsys fs.FS, name string) error{
-	"fixtures/auditors.md":   func(fsys fs.FS, name string) error { _, err := fixture.ReadAuditors(fsys, name); return err },
-	"fixtures/dimensions.md": func(fsys fs.FS, name string) error { _, err := fixture.ReadDimensions(fsys, name); return err },
-	"fixtures/goals.md":      func(fsys fs.FS, name string) error { _, err := fixture.ReadGoals(fsys, name); return err },
-	"fixtures/keys.md":       func(fsys fs.FS, name string) error { _, err := fixture.ReadKeys(fsys, name); return err },
+	"fixtures/auditors.md": func(fsys fs.FS, name string) error {
+		_,
+			err := fixture.ReadAuditors(fsys, name)
+		return err
+	},
+	"fixtures/dimensions.md": func(fsys fs.FS, name string) error {
+		_,
+			err := fixture.ReadDimensions(fsys, name)
+		return err
+	},
+	"fixtures/goals.md": func(fsys fs.FS, name string) error {
+		_,
+			err := fixture.ReadGoals(fsys, name)
+		return err
+	},
+	"fixtures/keys.md": func(fsys fs.FS, name string) error {
+		_,
+			err := fixture.ReadKeys(fsys, name)
+		return err
+	},
 	"fixtures/models.md": func(fsys fs.FS, name string) error {
 		models, err := fixture.ReadModels(fsys, name)
 		for _, m := range models {
@@ -172,8 +191,16 @@ var tables = map[string]func(fsys fs.FS, name string) error{
 		}
 		return err
 	},
-	"fixtures/smoke.md":    func(fsys fs.FS, name string) error { _, err := fixture.ReadSmoke(fsys, name, nil); return err },
-	"fixtures/triggers.md": func(fsys fs.FS, name string) error { _, err := fixture.ReadTriggers(fsys, name); return err },
+	"fixtures/smoke.md": func(fsys fs.FS, name string) error {
+		_,
+			err := fixture.ReadSmoke(fsys, name, nil)
+		return err
+	},
+	"fixtures/triggers.md": func(fsys fs.FS, name string) error {
+		_,
+			err := fixture.ReadTriggers(fsys, name)
+		return err
+	},
 }
 
 // below returns folders, which may be absolute, as slash paths relative to the root. It fails
@@ -191,8 +218,9 @@ func below(root string, dirs []string) ([]string, error) {
 		}
 		rel, err := filepath.Rel(root, whole)
 		if err != nil || !filepath.IsLocal(rel) {
-			return nil, fmt.Errorf("%s lies outside of %s: expected a path below it, or --root with the "+
-				"folder that holds tests/", dir, root)
+			return nil, fmt.Errorf(
+				"%s lies outside of %s: expected a path below it, or --root with the "+
+					"folder that holds tests/", dir, root)
 		}
 		out[i] = filepath.ToSlash(rel)
 	}
@@ -221,7 +249,8 @@ func (c *lintCmd) planted(name string) error {
 	case err != nil:
 		return err
 	case target == nil:
-		return fmt.Errorf("%s/%s: no planted project: expected a folder with a project.md", plantedDir, name)
+		return fmt.Errorf("%s/%s: no planted project: expected a folder with a project.md",
+			plantedDir, name)
 	}
 	dims, err := c.dimensions()
 	if err == nil {

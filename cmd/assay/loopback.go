@@ -62,10 +62,12 @@ func (l *loopback) guard(h http.Handler) http.Handler {
 		w.Header().Set("X-Frame-Options", "DENY")
 		switch {
 		case !mine[r.Host]:
-			http.Error(w, "another host was asked for: expected "+l.Addr().String(), http.StatusForbidden)
+			http.Error(w, "another host was asked for: expected "+l.Addr().String(),
+				http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead &&
 			subtle.ConstantTimeCompare([]byte(r.Header.Get("X-Assay-Token")), []byte(l.token)) != 1:
-			http.Error(w, "the request has no token of this page: reload the page", http.StatusForbidden)
+			http.Error(w, "the request has no token of this page: reload the page",
+				http.StatusForbidden)
 		default:
 			h.ServeHTTP(w, r)
 		}

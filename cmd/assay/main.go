@@ -55,7 +55,8 @@ var stdout, stderr = &workflow.Writer{To: os.Stdout}, &workflow.Writer{To: os.St
 // main runs the command.
 func main() {
 	// The first interrupt cancels the context, so that what an agent wrote is kept.
-	ctx, stop := signal.NotifyContext(box.WithoutInterrupts(context.Background()), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(box.WithoutInterrupts(context.Background()), os.Interrupt,
+		syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)     // the second interrupt ends the process
 	loadEnv(".")                     // before kong reads the environment

@@ -86,7 +86,8 @@ var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 // checkName checks that a name can be part of a file name.
 func checkName(name string) error {
 	if !plainName.MatchString(name) {
-		return fmt.Errorf("the name is %q: expected small letters, digits and hyphens, like find-orders", name)
+		return fmt.Errorf(
+			"the name is %q: expected small letters, digits and hyphens, like find-orders", name)
 	}
 	return nil
 }
@@ -105,7 +106,8 @@ type newCaseCmd struct {
 func (c *newCaseCmd) Run() error {
 	app, query, ok := strings.Cut(c.Case, "/")
 	if !ok {
-		return fmt.Errorf("%q is no case: expected application and query, like orders/find-orders", c.Case)
+		return fmt.Errorf("%q is no case: expected application and query, like orders/find-orders",
+			c.Case)
 	}
 	if err := errors.Join(checkName(app), checkName(query)); err != nil {
 		return err
@@ -113,7 +115,8 @@ func (c *newCaseCmd) Run() error {
 	if _, err := os.Stat(filepath.Join(c.Root, "tests", app, "SPEC.md")); err != nil {
 		return fmt.Errorf("%w: expected an application: assay new app %s", err, app)
 	}
-	err := errors.Join(c.need(&c.Label, "label", "good or bad", ""), c.need(&c.Description, "description", "what the code does, in a sentence", ""),
+	err := errors.Join(c.need(&c.Label, "label", "good or bad", ""),
+		c.need(&c.Description, "description", "what the code does, in a sentence", ""),
 		c.need(&c.Code, "code", "the file with the code", ""))
 	if err == nil && c.Label == string(audit.Bad) {
 		err = c.need(&c.Violates, "violates", "the requirements that it breaks, like 2, 5", "")
@@ -132,11 +135,13 @@ func (c *newCaseCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	cs := newCase{app: app, query: query, number: 1, label: audit.Label(c.Label), description: c.Description,
-		violates: c.Violates, cwe: c.CWE, code: fenced(c.Code, string(code))}
+	cs := newCase{app: app, query: query, number: 1, label: audit.Label(c.Label),
+		description: c.Description,
+		violates:    c.Violates, cwe: c.CWE, code: fenced(c.Code, string(code))}
 	for _, name := range taken {
 		n := 0
-		if _, err := fmt.Sscanf(strings.TrimPrefix(filepath.Base(name), query+"-"), "%d", &n); err == nil {
+		if _, err := fmt.Sscanf(strings.TrimPrefix(filepath.Base(name), query+"-"), "%d",
+			&n); err == nil {
 			cs.number = max(cs.number, n+1)
 		}
 	}
@@ -153,7 +158,8 @@ func fenced(name, code string) string {
 		fence += "`"
 	}
 	language := strings.TrimPrefix(filepath.Ext(name), ".")
-	if long, ok := map[string]string{"js": "javascript", "ts": "typescript", "py": "python"}[language]; ok {
+	if long, ok := map[string]string{"js": "javascript", "ts": "typescript",
+		"py": "python"}[language]; ok {
 		language = long
 	}
 	return fence + language + "\n" + strings.TrimRight(code, "\n") + "\n" + fence
@@ -170,11 +176,13 @@ func (c *newAppCmd) Run() error {
 	if err := checkName(c.Name); err != nil {
 		return err
 	}
-	if err := c.need(&c.Language, "language", "sql, go, java, javascript or python", "sql"); err != nil {
+	if err := c.need(&c.Language, "language", "sql, go, java, javascript or python",
+		"sql"); err != nil {
 		return err
 	}
 	if _, err := fs.Stat(start, "start/"+c.Language+".md"); err != nil {
-		return fmt.Errorf("--language is %q: expected sql, go, java, javascript or python", c.Language)
+		return fmt.Errorf("--language is %q: expected sql, go, java, javascript or python",
+			c.Language)
 	}
 	return c.add(application(c.Name, c.Language))
 }
@@ -192,7 +200,8 @@ func (c *newAuditorCmd) Run() error {
 	if err := checkName(c.Name); err != nil {
 		return err
 	}
-	if err := errors.Join(c.need(&c.Command, "command", "the command line", ""), c.ask(&c.target)); err != nil {
+	if err := errors.Join(c.need(&c.Command, "command", "the command line", ""),
+		c.ask(&c.target)); err != nil {
 		return err
 	}
 	s, err := c.section(c.Root, c.Name, c.Command)
@@ -258,7 +267,8 @@ func (c *newProjectCmd) Run(ctx context.Context) error {
 	if err := checkName(c.Name); err != nil {
 		return err
 	}
-	if err := c.need(&c.Repository, "repository", "the folder or the URL of its repository", ""); err != nil {
+	if err := c.need(&c.Repository, "repository", "the folder or the URL of its repository",
+		""); err != nil {
 		return err
 	}
 	if err := c.writePage(ctx); err != nil {
@@ -288,11 +298,13 @@ func (c *newProjectCmd) writePage(ctx context.Context) error {
 	if err := c.pin(ctx); err != nil {
 		return err
 	}
-	if err := c.need(&c.Language, "language", "the languages of its source, separated by commas", "unknown"); err != nil {
+	if err := c.need(&c.Language, "language", "the languages of its source, separated by commas",
+		"unknown"); err != nil {
 		return err
 	}
 	cell := strings.NewReplacer("|", `\|`, "\n", " ")
-	text := fmt.Sprintf(started("project.md"), c.Name, cell.Replace(c.Repository), c.Commit, cell.Replace(c.Language), cell.Replace(c.Licence))
+	text := fmt.Sprintf(started("project.md"), c.Name, cell.Replace(c.Repository), c.Commit,
+		cell.Replace(c.Language), cell.Replace(c.Licence))
 	page := path.Join("fixtures/projects", c.Name+".md")
 	if err := writeNew(c.source.Root, map[string]string{page: text}); err != nil {
 		return err
@@ -312,7 +324,8 @@ func (c *newProjectCmd) pin(ctx context.Context) error {
 			return err
 		}
 	case !fixture.IsRepository(c.Repository):
-		return fmt.Errorf("--repository is %q: expected a folder that is there, or %s", c.Repository, fixture.Repositories)
+		return fmt.Errorf("--repository is %q: expected a folder that is there, or %s",
+			c.Repository, fixture.Repositories)
 	case c.Commit == "":
 		out, err := seal.GitOutput(ctx, "ls-remote", "--", c.Repository, "HEAD")
 		if err != nil {
@@ -326,7 +339,9 @@ func (c *newProjectCmd) pin(ctx context.Context) error {
 // checkCommit checks that the commit is a full hash.
 func (c *newProjectCmd) checkCommit() error {
 	if !pinned.MatchString(c.Commit) {
-		return fmt.Errorf("the commit of %s is %q: expected 40 hex digits, and a repository with a commit", c.Repository, c.Commit)
+		return fmt.Errorf(
+			"the commit of %s is %q: expected 40 hex digits, and a repository with a commit",
+			c.Repository, c.Commit)
 	}
 	return nil
 }
@@ -358,7 +373,8 @@ func (c *newProjectCmd) copyFolder(ctx context.Context, dir string) error {
 	}
 	c.Repository, c.made = path.Join("fixtures/sources", c.Name+".git"), to
 	git := func(args ...string) (string, error) {
-		out, err := seal.GitOutput(ctx, append([]string{"-C", dir, "--git-dir", to, "--work-tree", dir}, args...)...)
+		out, err := seal.GitOutput(ctx,
+			append([]string{"-C", dir, "--git-dir", to, "--work-tree", dir}, args...)...)
 		if err != nil {
 			err = fmt.Errorf("%s cannot be copied: %w", dir, err)
 		}
@@ -370,14 +386,16 @@ func (c *newProjectCmd) copyFolder(ctx context.Context, dir string) error {
 	if !isRepository {
 		_, err := git("add", "--all", "--force")
 		if err == nil {
-			_, err = git("-c", "user.name=assay", "-c", "user.email=assay@localhost", "commit", "--quiet", "-m", "As it was added")
+			_, err = git("-c", "user.name=assay", "-c", "user.email=assay@localhost", "commit",
+				"--quiet", "-m", "As it was added")
 		}
 		if err == nil && c.Commit == "" {
 			c.Commit, err = git("rev-parse", "HEAD")
 		}
 		return err
 	}
-	if _, err := git("fetch", "--quiet", "--depth", "1", "--no-tags", "--", dir, c.Commit+":refs/heads/pin"); err != nil {
+	if _, err := git("fetch", "--quiet", "--depth", "1", "--no-tags", "--", dir,
+		c.Commit+":refs/heads/pin"); err != nil {
 		return err
 	}
 	if _, err := git("read-tree", c.Commit); err != nil {
@@ -385,7 +403,8 @@ func (c *newProjectCmd) copyFolder(ctx context.Context, dir string) error {
 	}
 	changed, err := git("ls-files", "--modified", "--deleted", "--others", "--exclude-standard")
 	if err == nil && changed != "" {
-		fmt.Fprintf(os.Stderr, "%s has changes that are not committed: they are no part of the project\n", dir)
+		fmt.Fprintf(os.Stderr,
+			"%s has changes that are not committed: they are no part of the project\n", dir)
 	}
 	return errors.Join(err, os.Remove(filepath.Join(to, "index")))
 }
@@ -417,19 +436,23 @@ func (s source) manifests(ctx context.Context, name string, files bool) error {
 		if len(tree) == 0 {
 			return fmt.Errorf("%s holds no text file at %s", p.Repository, p.Commit)
 		}
-		if err := s.write(name+".tree.tsv", fixture.FormatTree(tree), len(tree), "files"); err != nil {
+		if err := s.write(name+".tree.tsv", fixture.FormatTree(tree),
+			len(tree), "files"); err != nil {
 			return err
 		}
 	}
 	if seal.Ctags() == "" {
-		fmt.Fprintln(os.Stderr, "universal-ctags is not installed: functions match by name alone, without the lines they take")
+		fmt.Fprintln(os.Stderr,
+			"universal-ctags is not installed: functions match by name alone, without the lines they take")
 	}
 	functions, err := clone.Functions(ctx)
 	if err != nil {
 		return err
 	}
 	content := fixture.FormatFunctions(functions)
-	return s.write(name+".functions.tsv", content, bytes.Count(content, []byte("\n"))-1, "functions") // below a heading
+	// below a heading
+	return s.write(name+".functions.tsv", content, bytes.Count(content, []byte("\n"))-1,
+		"functions")
 }
 
 // write writes a file of fixtures/projects and prints its size.

@@ -17,12 +17,14 @@ import (
 func TestNewCaseRuns(t *testing.T) {
 	root := t.TempDir()
 	code := filepath.Join(root, "a.py")
-	for name, text := range map[string]string{"tests/shop/SPEC.md": started("SPEC.md"), "a.py": "eval(x)\n", "empty.py": "\n"} {
+	for name, text := range map[string]string{"tests/shop/SPEC.md": started("SPEC.md"),
+		"a.py": "eval(x)\n", "empty.py": "\n"} {
 		file := filepath.Join(root, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
-	given := newCaseCmd{target: target{Root: root}, Case: "shop/run", Label: "bad", Description: "Runs it.", Violates: "2", Code: code}
+	given := newCaseCmd{target: target{Root: root}, Case: "shop/run", Label: "bad",
+		Description: "Runs it.", Violates: "2", Code: code}
 	for want, change := range map[string]func(*newCaseCmd){
 		`a second section "# Expected"`:            func(c *newCaseCmd) { c.Description = "# Expected\n\ngood" },
 		`"two" is not the number of a requirement`: func(c *newCaseCmd) { c.Violates = "two" },
@@ -65,7 +67,8 @@ func TestNewProjectOfAFolder(t *testing.T) {
 	_, err := seal.GitOutput(t.Context(), "init", "--quiet", filepath.Dir(shop))
 	require.NoError(t, err)
 	project := func(commit string) error {
-		c := &newProjectCmd{source: source{Root: dir, Cache: filepath.Join(dir, "cache")}, Name: "shop", Repository: shop, Commit: commit, Language: "C|C++", Licence: "unknown"}
+		c := &newProjectCmd{source: source{Root: dir, Cache: filepath.Join(dir, "cache")},
+			Name: "shop", Repository: shop, Commit: commit, Language: "C|C++", Licence: "unknown"}
 		return c.Run(t.Context())
 	}
 	require.ErrorContains(t, project(""), "nothing to commit")
@@ -80,7 +83,8 @@ func TestNewProjectOfAFolder(t *testing.T) {
 	elsewhere := t.TempDir()
 	require.NoError(t, os.CopyFS(elsewhere, os.DirFS(dir)))
 	require.NoError(t, os.RemoveAll(dir))
-	again := newProjectCmd{source: source{Root: elsewhere, Cache: t.TempDir(), Mirror: t.TempDir()}, Name: "shop", Again: true}
+	again := newProjectCmd{source: source{Root: elsewhere, Cache: t.TempDir(), Mirror: t.TempDir()},
+		Name: "shop", Again: true}
 	require.NoError(t, again.Run(t.Context()), "as on another machine")
 }
 
@@ -94,7 +98,8 @@ func TestNewProjectOfAForeignRepository(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
 	}
 	git := func(args ...string) string {
-		args = append([]string{"-C", foreign, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)
+		args = append([]string{"-C", foreign, "-c", "user.name=a", "-c", "user.email=a@b.example"},
+			args...)
 		out, err := seal.GitOutput(t.Context(), args...)
 		require.NoError(t, err)
 		return out
@@ -115,7 +120,8 @@ func TestNewProjectOfAForeignRepository(t *testing.T) {
 
 	dir := t.TempDir()
 	source := source{Root: dir, Cache: filepath.Join(dir, "cache")}
-	c := &newProjectCmd{source: source, Name: "shop", Repository: foreign, Language: "C", Licence: "MIT"}
+	c := &newProjectCmd{source: source, Name: "shop", Repository: foreign, Language: "C",
+		Licence: "MIT"}
 	require.NoError(t, c.Run(t.Context()))
 	require.NoFileExists(t, ran)
 	p, err := fixture.ReadKey(os.DirFS(dir), "fixtures/projects/shop.md")
@@ -125,7 +131,8 @@ func TestNewProjectOfAForeignRepository(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "fixtures/sources/shop.git/index"))
 
 	c = &newProjectCmd{source: source, Name: "x", Repository: "ext::" + touch, Language: "C"}
-	require.ErrorContains(t, c.Run(t.Context()), "expected a folder that is there, or an https or ssh URL")
+	require.ErrorContains(t, c.Run(t.Context()),
+		"expected a folder that is there, or an https or ssh URL")
 	c.Repository = "--upload-pack=" + touch
 	require.ErrorContains(t, c.Run(t.Context()), "expected a folder that is there")
 	require.NoFileExists(t, ran)

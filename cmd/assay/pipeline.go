@@ -27,7 +27,8 @@ func (p place) addWorkflow(files map[string]string, w pipeline, ci string) error
 	config, _ := os.ReadFile(filepath.Join(p.top, ".git/config"))
 	if ci == "" {
 		ci = "github"
-		if _, err := os.Stat(filepath.Join(p.top, ".gitlab-ci.yml")); err == nil || strings.Contains(string(config), "gitlab") {
+		if _, err := os.Stat(filepath.Join(p.top, ".gitlab-ci.yml")); err == nil ||
+			strings.Contains(string(config), "gitlab") {
 			ci = "gitlab"
 		}
 	}
@@ -45,7 +46,8 @@ func (p place) addWorkflow(files map[string]string, w pipeline, ci string) error
 
 // pipeline returns the name of the workflow's file, from the top of the repository, and its text.
 func (p place) pipeline(w pipeline, ci string) (name, text string, err error) {
-	name = map[string]string{"github": ".github/workflows/assay.yml", "gitlab": ".gitlab-ci.yml"}[ci]
+	name = map[string]string{"github": ".github/workflows/assay.yml",
+		"gitlab": ".gitlab-ci.yml"}[ci]
 	suites, build, gomod := ".assay", "./cmd/assay", ".assay/go.mod"
 	if p.module != "" {
 		mod, err := filepath.Rel(p.top, filepath.Join(p.module, "go.mod"))
@@ -56,7 +58,8 @@ func (p place) pipeline(w pipeline, ci string) (name, text string, err error) {
 	}
 	var paths []string
 	for _, at := range append(w.paths, "fixtures") {
-		if q := suite.Quoted(path.Join(p.dir, at)); !strings.Contains(strings.Join(paths, " ")+" ", q+" ") {
+		if q := suite.Quoted(path.Join(p.dir, at)); !strings.Contains(strings.Join(paths, " ")+
+			" ", q+" ") {
 			paths = append(paths, q)
 		}
 	}
@@ -69,15 +72,24 @@ func (p place) pipeline(w pipeline, ci string) (name, text string, err error) {
 	if w.auditor != "" {
 		auditor = " -auditor " + w.auditor
 	}
-	fill := strings.NewReplacer("{{auditor}}", auditor, "{{section}}", w.auditor, "{{suites}}", w.suites, "{{flags}}", w.flags,
-		"{{limit}}", fmt.Sprintf("%.2f", w.limit), "{{setup}}", w.setup, "{{secrets}}", strings.Join(secrets, ""),
-		"{{no key}}", strings.Join(append(missing, "false")[:max(1, len(missing))], " || "), "{{keys}}", strings.Join(w.keys, ", "),
-		"{{name the keys}}", strings.Join(w.keys, " "), "{{paths}}", strings.Join(paths, " "), "{{dir}}", p.dir, "{{dir/}}", strings.TrimPrefix(p.dir+"/", "./"), "{{/dir}}", strings.TrimSuffix("/"+p.dir, "/."),
-		"{{suites' folder}}", suites, "{{build}}", build, "{{go.mod}}", gomod, "{{from}}", path.Join(p.dir, "fixtures/auditors.md"))
+	fill := strings.NewReplacer("{{auditor}}", auditor, "{{section}}", w.auditor, "{{suites}}",
+		w.suites, "{{flags}}", w.flags,
+		"{{limit}}", fmt.Sprintf("%.2f", w.limit), "{{setup}}", w.setup, "{{secrets}}",
+		strings.Join(secrets, ""),
+		"{{no key}}", strings.Join(append(missing, "false")[:max(1, len(missing))], " || "),
+		"{{keys}}", strings.Join(w.keys, ", "),
+		"{{name the keys}}", strings.Join(w.keys, " "), "{{paths}}", strings.Join(paths, " "),
+		"{{dir}}", p.dir, "{{dir/}}", strings.TrimPrefix(p.dir+"/", "./"), "{{/dir}}",
+		strings.TrimSuffix("/"+p.dir, "/."),
+		"{{suites' folder}}", suites, "{{build}}", build, "{{go.mod}}", gomod, "{{from}}",
+		path.Join(p.dir, "fixtures/auditors.md"))
 	text = started(ci + ".yml")
-	measure := indented(started("measure.sh"), strings.Repeat(" ", map[string]int{"github": 10, "gitlab": 6}[ci]))
+	measure := indented(started("measure.sh"),
+		strings.Repeat(" ", map[string]int{"github": 10, "gitlab": 6}[ci]))
 	text = strings.Replace(text, "{{measure}}\n", measure, 1)
-	return name, fill.Replace(only(text, map[string]bool{"checkout": p.module == "", "keys": len(w.keys) > 0, "setup": w.setup != "", "auditor": w.auditor != ""})), nil
+	return name,
+		fill.Replace(only(text, map[string]bool{"checkout": p.module == "", "keys": len(w.keys) > 0,
+			"setup": w.setup != "", "auditor": w.auditor != ""})), nil
 }
 
 // only leaves out the lines that end in "#? NAME" where the condition NAME does not hold, and

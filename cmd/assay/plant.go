@@ -33,10 +33,12 @@ func (c *plantCmd) Run() error {
 		return err
 	}
 	if target == nil {
-		return fmt.Errorf("no planted project %q: expected a folder of fixtures/planted, or planted-all", c.Name)
+		return fmt.Errorf(
+			"no planted project %q: expected a folder of fixtures/planted, or planted-all", c.Name)
 	}
 	out := filepath.Clean(c.Out)
-	if strings.HasPrefix(filepath.Base(out), ".") { // so that the key of "." is beside it, not in it
+	// so that the key of "." is beside it, not in it
+	if strings.HasPrefix(filepath.Base(out), ".") {
 		if out, err = filepath.Abs(out); err != nil {
 			return err
 		}
@@ -48,7 +50,8 @@ func (c *plantCmd) Run() error {
 	if err := os.WriteFile(key, planted.KeyMarkdown(project), 0o600); err != nil {
 		return err
 	}
-	if err := os.WriteFile(out+".key.tree.tsv", fixture.FormatTree(project.Tree), 0o600); err != nil {
+	if err := os.WriteFile(out+".key.tree.tsv", fixture.FormatTree(project.Tree),
+		0o600); err != nil {
 		return err
 	}
 	fmt.Printf("%s with seed %s: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",

@@ -19,7 +19,8 @@ func TestPlantedAllByHand(t *testing.T) {
 		root = t.TempDir()
 		for _, name := range []string{"grants", "marina"} {
 			dir := filepath.Join("fixtures/planted", name)
-			require.NoError(t, os.CopyFS(filepath.Join(root, dir), os.DirFS(filepath.Join("../..", dir))))
+			require.NoError(t, os.CopyFS(filepath.Join(root, dir),
+				os.DirFS(filepath.Join("../..", dir))))
 		}
 	}
 	out := filepath.Join(t.TempDir(), "all")

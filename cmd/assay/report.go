@@ -57,10 +57,12 @@ func (c *reportCmd) Run(ctx context.Context) error {
 	debug.SetGCPercent(40)
 	debug.SetMemoryLimit(100 << 20)
 	if c.Format != "html" && (c.Out != "" || c.Single || c.Serve != "") {
-		return fmt.Errorf("--out, --single and --serve are for pages, and -o %[1]s goes to standard output: expected assay report -o %[1]s > FILE, or no -o", c.Format)
+		return fmt.Errorf(
+			"--out, --single and --serve are for pages, and -o %[1]s goes to standard output: expected assay report -o %[1]s > FILE, or no -o", c.Format)
 	}
 	if c.Serve != "" && (c.Out != "" || c.Single) {
-		return errors.New("--serve keeps pages in memory: --out and --single are for files, and expected without it")
+		return errors.New(
+			"--serve keeps pages in memory: --out and --single are for files, and expected without it")
 	}
 	if c.Serve != "" {
 		return c.serve(ctx)
@@ -130,11 +132,13 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	if err != nil {
 		in.Notes = append(in.Notes, err.Error())
 	}
-	if c.Run_ != "" && slices.ContainsFunc(rs, func(r *record.Record) bool { return r.Run == c.Run_ }) {
+	if c.Run_ != "" &&
+		slices.ContainsFunc(rs, func(r *record.Record) bool { return r.Run == c.Run_ }) {
 		rs = slices.DeleteFunc(rs, func(r *record.Record) bool { return r.Run != c.Run_ })
 	}
 	for _, r := range rs {
-		if (c.Auditor == "" || r.Auditor == c.Auditor) && (c.Project == "" || r.Project == c.Project) {
+		if (c.Auditor == "" || r.Auditor == c.Auditor) &&
+			(c.Project == "" || r.Project == c.Project) {
 			in.Records = append(in.Records, r)
 		}
 	}
@@ -161,10 +165,12 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 	}
 	none := "no record"
 	if c.Auditor != "" || c.Project != "" {
-		none = fmt.Sprintf("none of %d records is of --auditor %q and --project %q", len(rs), c.Auditor, c.Project)
+		none = fmt.Sprintf("none of %d records is of --auditor %q and --project %q", len(rs),
+			c.Auditor, c.Project)
 	}
 	if in.Results == nil {
-		err := fmt.Errorf("%s in %s and no results in %s: expected those of go test", none, c.Records, store.Shown(c.DB))
+		err := fmt.Errorf("%s in %s and no results in %s: expected those of go test", none,
+			c.Records, store.Shown(c.DB))
 		for _, n := range in.Notes {
 			err = errors.Join(err, errors.New(n))
 		}
@@ -253,7 +259,8 @@ func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) e
 	}
 	q := store.Query{Run: c.Run_}
 	in.Results, err = report.LoadResults(ctx, st, q, key, true)
-	if errors.Is(err, report.ErrNoEvaluations) && len(in.Runs) > 0 && len(in.Records) > 0 && c.Run_ == "" {
+	if errors.Is(err, report.ErrNoEvaluations) && len(in.Runs) > 0 && len(in.Records) > 0 &&
+		c.Run_ == "" {
 		return nil // its runs were audits, which the records tell
 	}
 	if err != nil {

@@ -41,7 +41,8 @@ func (f *following) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := f.state(time.Now()); now != f.of || f.pages == nil {
-		f.make(context.WithoutCancel(r.Context()), now) // who leaves does not leave others half a report
+		// who leaves does not leave others half a report
+		f.make(context.WithoutCancel(r.Context()), now)
 	}
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if name == "made" {
@@ -68,7 +69,8 @@ func (f *following) make(ctx context.Context, state string) {
 		pages, err = report.Pages(*in)
 	}
 	if err != nil {
-		pages = map[string][]byte{"index.html": []byte(`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="2"><title>Assay</title><h1>Nothing to show yet</h1><p>` + html.EscapeString(err.Error()))}
+		pages = map[string][]byte{"index.html": []byte(
+			`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="2"><title>Assay</title><h1>Nothing to show yet</h1><p>` + html.EscapeString(err.Error()))}
 		state = "" // it is tried again
 	} else {
 		f.made = in.Made.UTC().Format(time.RFC3339Nano)

@@ -22,7 +22,10 @@ func TestScoreReports(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		return file
 	}
-	semgrep := func(results ...string) string { return `{"results": [` + strings.Join(results, ",\n") + `]}` }
+	semgrep := func(results ...string) string {
+		return `{"results": [` +
+			strings.Join(results, ",\n") + `]}`
+	}
 	debug := `{"check_id": "debug", "path": "app.py", "start": {"line": 17}, "end": {"line": 17},
 		"extra": {"severity": "ERROR", "metadata": {"cwe": ["CWE-489", "CWE-94", "CWE-215"]}}}`
 	sql := `{"check_id": "sql", "path": "models/user_model.py", "start": {"line": 72}, "end": {"line": 72},
@@ -34,16 +37,19 @@ func TestScoreReports(t *testing.T) {
 		return out.String(), err
 	}
 	first, second := write("1.json", semgrep(debug, sql)), write("2.json", semgrep(sql))
-	out, err := run(suite.ScoreReports{Project: "vampi", Reports: []string{first, second}, Record: "mine"})
+	out, err := run(suite.ScoreReports{Project: "vampi", Reports: []string{first, second},
+		Record: "mine"})
 	require.ErrorContains(t, err, "FAIL", "a recall of a few entries is below the goal")
-	for _, want := range []string{"mine     vampi    2", "recall ", "in their union", "FAIL: recall", "record: "} {
+	for _, want := range []string{"mine     vampi    2", "recall ", "in their union",
+		"FAIL: recall", "record: "} {
 		require.Contains(t, out, want)
 	}
 	records, err := filepath.Glob(filepath.Join(root, "records", "*.json"))
 	require.NoError(t, err)
 	require.Len(t, records, 1)
 
-	out, _ = run(suite.ScoreReports{Project: "vampi", Reports: []string{second}, Baseline: records[0]})
+	out, _ = run(suite.ScoreReports{Project: "vampi", Reports: []string{second},
+		Baseline: records[0]})
 	require.Contains(t, out, "points", "the row says how far recall moved, or a reason does")
 	out, err = run(suite.ScoreReports{Reports: records})
 	require.ErrorContains(t, err, "FAIL")
@@ -66,8 +72,10 @@ func TestComparePublishedAgents(t *testing.T) {
 	t.Cleanup(func() { stdout = was })
 	var out bytes.Buffer
 	stdout = &workflow.Writer{To: &out}
-	require.NoError(t, (&compareCmd{Root: "../..", DB: filepath.Join(t.TempDir(), "none.db"), Format: "text", FailIf: "never",
+	require.NoError(t, (&compareCmd{Root: "../..", DB: filepath.Join(t.TempDir(), "none.db"),
+		Format: "text", FailIf: "never",
 		A: "gpt-5.5-agentic-v1", B: "claude-haiku-4-5-agentic-v1"}).Run(t.Context()))
 	require.Contains(t, out.String(), "over 13 projects, ")
-	require.Regexp(t, `by runs, as the gate compares .*: FAIL: recall [\d.]+ %, was [\d.]+ %: \d+ points less\. Chance does this to`, out.String())
+	require.Regexp(t,
+		`by runs, as the gate compares .*: FAIL: recall [\d.]+ %, was [\d.]+ %: \d+ points less\. Chance does this to`, out.String())
 }

@@ -43,8 +43,10 @@ func (a *auditorFlags) ask(t *target) error {
 		return errors.New("--network was removed: --reaches names the hosts, or open for all")
 	}
 	reaches := strings.Join(a.Reaches, ",")
-	err := errors.Join(t.need(&a.Cost, "cost", "what one audit may cost at most in USD, 0 where it is free", ""),
-		t.need(&reaches, "reaches", "the hosts that it may reach, like api.openai.com, or none, or open", "none"))
+	err := errors.Join(t.need(&a.Cost, "cost",
+		"what one audit may cost at most in USD, 0 where it is free", ""),
+		t.need(&reaches, "reaches",
+			"the hosts that it may reach, like api.openai.com, or none, or open", "none"))
 	a.Reaches = strings.FieldsFunc(reaches, func(r rune) bool { return r == ',' || r == ' ' })
 	return err
 }
@@ -73,14 +75,16 @@ func isModel(name string) bool {
 		return true
 	}
 	models, err := fixture.ReadModels(fixtures.FS, "models.md")
-	return err == nil && slices.ContainsFunc(models, func(m audit.Model) bool { return m.Name == name })
+	return err == nil &&
+		slices.ContainsFunc(models, func(m audit.Model) bool { return m.Name == name })
 }
 
 func (a *auditorFlags) model(s section, model string) section {
 	s.name = nameOf(s.name, model)
 	s.paths = []string{"fixtures/prompts"}
 	s.what = "the model " + model + ", which reads with tools of Assay's"
-	rows := [][2]string{{"Kind", "model"}, {"Model", model}, {"Prompt", "audit-prompt"}, {"Timeout", a.Timeout}}
+	rows := [][2]string{{"Kind", "model"}, {"Model", model}, {"Prompt", "audit-prompt"},
+		{"Timeout", a.Timeout}}
 	if a.Cost != "0" {
 		rows = append(rows, [2]string{"USD", a.Cost})
 	}
@@ -102,7 +106,8 @@ func (a *auditorFlags) skill(s section, dir string) section {
 	s.paths, s.what = []string{dir}, "Claude Code with the skill in "+dir
 	s.setup = "npm install -g @anthropic-ai/claude-code@2.1.330"
 	s.variables = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_MODEL"}
-	text := strings.NewReplacer("{{name}}", s.name, "{{dir}}", dir, "{{folder}}", path.Base(dir), "{{skill}}", skill,
+	text := strings.NewReplacer("{{name}}", s.name, "{{dir}}", dir, "{{folder}}", path.Base(dir),
+		"{{skill}}", skill,
 		"{{cost}}", a.Cost, "{{timeout}}", a.Timeout).Replace(started("skill.md"))
 	s.text = "\n" + text
 	return s
@@ -124,7 +129,8 @@ func (a *auditorFlags) command(s section, root, line string) (section, error) {
 		info, err := os.Stat(filepath.Join(root, rel))
 		switch {
 		case !ok && strings.Contains(word, "/") && box.Exists(word) && !filepath.IsAbs(word):
-			errs = append(errs, fmt.Errorf("%s lies outside of %s: expected the auditor's files below the folder that init or --root names, so that their contents are part of what is measured", word, root))
+			errs = append(errs,
+				fmt.Errorf("%s lies outside of %s: expected the auditor's files below the folder that init or --root names, so that their contents are part of what is measured", word, root))
 			continue
 		case !ok || err != nil || rel == "." || info.IsDir() && !strings.Contains(word, "/"):
 			continue
@@ -159,18 +165,22 @@ func (a *auditorFlags) command(s section, root, line string) (section, error) {
 	b.WriteString(line[at:])
 	for _, dir := range append([]string{"."}, s.paths...) {
 		for _, env := range []string{".venv", "venv"} {
-			if name := path.Join(dir, env); box.Exists(filepath.Join(root, name, "pyvenv.cfg")) && !slices.Contains(reads, name) {
+			if name := path.Join(dir, env); box.Exists(filepath.Join(root, name, "pyvenv.cfg")) &&
+				!slices.Contains(reads, name) {
 				reads = append(reads, name)
 			}
 		}
-		if name := path.Join(dir, "requirements.txt"); box.Exists(filepath.Join(root, name)) && s.setup == "" {
+		if name := path.Join(dir, "requirements.txt"); box.Exists(filepath.Join(root, name)) &&
+			s.setup == "" {
 			env := append(reads, path.Join(dir, ".venv"))[0]
-			if s.setup = fmt.Sprintf("python3 -m venv %s && %[1]s/bin/pip install -r %s", env, name); dir == "." {
+			if s.setup = fmt.Sprintf("python3 -m venv %s && %[1]s/bin/pip install -r %s", env,
+				name); dir == "." {
 				files, s.paths = append(files, name), append(s.paths, name)
 			}
 			reads = append(reads, env)
 		}
-		if name := path.Join(dir, "package-lock.json"); box.Exists(filepath.Join(root, name)) && s.setup == "" {
+		if name := path.Join(dir, "package-lock.json"); box.Exists(filepath.Join(root, name)) &&
+			s.setup == "" {
 			s.setup, reads = "npm ci --prefix "+dir, append(reads, path.Join(dir, "node_modules"))
 		}
 	}
@@ -181,14 +191,17 @@ func (a *auditorFlags) command(s section, root, line string) (section, error) {
 		base = strings.TrimSuffix(path.Base(first[0]), path.Ext(first[0]))
 	}
 	s.name, s.what = nameOf(s.name, base), line
-	rows := [][2]string{{"Kind", "agent"}, {"Format", a.Format}, {"Timeout", a.Timeout}, {"Cost", a.Cost + " USD"},
-		{"Environment", strings.Join(a.Environment, ", ")}, {"Needs", strings.Join(secretsOf(a.Environment), ", ")},
+	rows := [][2]string{{"Kind", "agent"}, {"Format", a.Format}, {"Timeout", a.Timeout},
+		{"Cost", a.Cost + " USD"},
+		{"Environment", strings.Join(a.Environment, ", ")},
+		{"Needs", strings.Join(secretsOf(a.Environment), ", ")},
 		{"Files", strings.Join(files, ", ")}, {"Reads", strings.Join(reads, ", ")}}
 	switch {
 	case slices.Equal(a.Reaches, []string{"open"}):
 		rows = append(rows, [2]string{"Network", "open"})
 	case len(a.Reaches) > 0 && !slices.Equal(a.Reaches, []string{"none"}):
-		rows = append(rows, [2]string{"Network", "yes"}, [2]string{"Hosts", strings.Join(a.Reaches, ", ")})
+		rows = append(rows, [2]string{"Network", "yes"},
+			[2]string{"Hosts", strings.Join(a.Reaches, ", ")})
 	}
 	s.text = sectionText(s.name, "", rows, b.String())
 	return s, nil

@@ -44,7 +44,8 @@ func (s *shell) serving(args ...string) string {
 	return strings.TrimSuffix(strings.TrimSpace(line), "/")
 }
 
-func request(t *testing.T, method, to string, form url.Values, change func(*http.Request)) (int, string) {
+func request(t *testing.T, method, to string, form url.Values, change func(*http.Request)) (int,
+	string) {
 	t.Helper()
 	r, err := http.NewRequest(method, to, strings.NewReader(form.Encode()))
 	require.NoError(t, err)
@@ -64,7 +65,8 @@ func request(t *testing.T, method, to string, form url.Values, change func(*http
 func TestReportServed(t *testing.T) {
 	s := newShell(t)
 	root := "--root=" + s.house()
-	s.fails("expected an address that only this machine reaches", "report", root, "--serve=0.0.0.0:0")
+	s.fails("expected an address that only this machine reaches", "report", root,
+		"--serve=0.0.0.0:0")
 	at := s.serving("report", root, "--serve=127.0.0.1:0")
 	_, page := request(t, "GET", at, nil, nil)
 	require.Contains(t, page, "Nothing to show yet")
@@ -91,7 +93,8 @@ func TestReportServed(t *testing.T) {
 
 // Results in a PostgreSQL change without a file that tells so.
 func TestReportServedOfPostgres(t *testing.T) {
-	f := &following{cmd: &reportCmd{evidence: evidence{Records: t.TempDir(), DB: "postgres://db.example/assay"}}}
+	f := &following{cmd: &reportCmd{evidence: evidence{Records: t.TempDir(),
+		DB: "postgres://db.example/assay"}}}
 	now := time.Unix(1.7e9, 0)
 	require.Equal(t, f.state(now), f.state(now.Add(unseen/2)))
 	require.NotEqual(t, f.state(now), f.state(now.Add(unseen)))
@@ -107,17 +110,21 @@ func TestReportTellsOfRuns(t *testing.T) {
 	st, err := store.Open(ctx, filepath.Join(s.dir, "results.db"))
 	require.NoError(t, err)
 	defer st.Close()
-	run := store.Run{ID: "r1", Suite: "Bench", Started: time.Now().Add(-time.Minute), Planned: 4, State: "running"}
+	run := store.Run{ID: "r1", Suite: "Bench", Started: time.Now().Add(-time.Minute), Planned: 4,
+		State: "running"}
 	require.NoError(t, st.Begin(ctx, run))
-	answer := store.Evaluation{Run: "r1", Time: run.Started, TestFile: "tests/shop/q-01-good.md", App: "shop", Query: "q", Family: "shop/q", Model: "m", Expected: audit.Good, Actual: "good",
-		Outcome: audit.OutcomeCorrect, Status: audit.Answered, Usage: audit.Usage{USD: 0.25, Priced: true}}
+	answer := store.Evaluation{Run: "r1", Time: run.Started, TestFile: "tests/shop/q-01-good.md",
+		App: "shop", Query: "q", Family: "shop/q", Model: "m", Expected: audit.Good, Actual: "good",
+		Outcome: audit.OutcomeCorrect, Status: audit.Answered,
+		Usage: audit.Usage{USD: 0.25, Priced: true}}
 	for _, trial := range []string{"a", "b"} {
 		answer.Trial = trial
 		require.NoError(t, st.Put(ctx, answer))
 	}
 	at := s.serving("report", root, "--serve=127.0.0.1:0")
 	_, page := request(t, "GET", at, nil, nil)
-	require.Regexp(t, `Bench of [-0-9: ]+ UTC, has not ended: 2 of 4 trials, 0.50 USD, about \S+ left`, page)
+	require.Regexp(t,
+		`Bench of [-0-9: ]+ UTC, has not ended: 2 of 4 trials, 0.50 USD, about \S+ left`, page)
 
 	overview := func() string {
 		b, err := os.ReadFile(strings.TrimSpace(s.ok("", "report", root, "--out=pages")))
@@ -126,9 +133,11 @@ func TestReportTellsOfRuns(t *testing.T) {
 	}
 	require.Contains(t, overview(), "UTC, 4 trials, has not ended<")
 	run.State, run.Ended, run.Reused = "finished", run.Started.Add(90*time.Second), 1
-	run.Outcomes, run.Usage = map[audit.Outcome]int{audit.OutcomeCorrect: 3, audit.OutcomeErrored: 1}, audit.Usage{TokensIn: 1200, TokensOut: 80, USD: 0.5}
+	run.Outcomes, run.Usage = map[audit.Outcome]int{audit.OutcomeCorrect: 3,
+		audit.OutcomeErrored: 1}, audit.Usage{TokensIn: 1200, TokensOut: 80, USD: 0.5}
 	require.NoError(t, st.Finish(ctx, run))
-	require.Contains(t, overview(), "UTC: 4 trials, 3 correct, 1 errored, 1 answered by earlier runs, 1200 tokens in, 80 out, 0.50 USD, 1m30s<")
+	require.Contains(t, overview(),
+		"UTC: 4 trials, 3 correct, 1 errored, 1 answered by earlier runs, 1200 tokens in, 80 out, 0.50 USD, 1m30s<")
 	_, page = request(t, "GET", at, nil, nil)
 	require.Contains(t, page, "1m30s<")
 }
@@ -139,11 +148,15 @@ func TestTriageServed(t *testing.T) {
 	s := newShell(t)
 	root := "--root=" + s.house()
 	s.record("secret-tool", 1, func(fs []audit.Finding) []audit.Finding {
-		return append(fs, audit.Finding{ID: "X", CWEs: []audit.CWE{470}, File: "cmd/chi/app.go", Lines: audit.Range{Start: 3, End: 4}, Title: "stranger <b>"})
+		return append(fs, audit.Finding{ID: "X", CWEs: []audit.CWE{470}, File: "cmd/chi/app.go",
+			Lines: audit.Range{Start: 3, End: 4}, Title: "stranger <b>"})
 	}, nil)
-	s.record("secret-tool", 2, everything, func(r *record.Record) { r.Trials = []record.Trial{{Invalid: "it broke off"}} }) // hides nothing
+	// hides nothing
+	s.record("secret-tool", 2, everything,
+		func(r *record.Record) { r.Trials = []record.Trial{{Invalid: "it broke off"}} })
 	file := filepath.Join(s.dir, "go-test-bench.reviews.md")
-	at := s.serving("triage", root, "--serve=127.0.0.1:0", "--out="+file, "--by=a reader", "go-test-bench")
+	at := s.serving("triage", root, "--serve=127.0.0.1:0", "--out="+file, "--by=a reader",
+		"go-test-bench")
 	_, page := request(t, "GET", at, nil, nil)
 	require.Contains(t, page, "stranger &lt;b&gt;")
 	require.NotContains(t, page, "secret")
@@ -170,10 +183,13 @@ func TestTriageServed(t *testing.T) {
 
 // A row that cannot be read back is told in the browser, where nobody sees the terminal.
 func TestTriageTellsWhatIsNoRow(t *testing.T) {
-	p := &audit.Project{Name: "shop", Title: "Shop", Tree: audit.Tree{"a.go": {Path: "a.go", Lines: 900}}}
-	long := score.Scored{Path: "a.go", Finding: audit.Finding{CWEs: []audit.CWE{89}, File: "a.go", Lines: audit.Range{Start: 1, End: 800}}}
+	p := &audit.Project{Name: "shop", Title: "Shop",
+		Tree: audit.Tree{"a.go": {Path: "a.go", Lines: 900}}}
+	long := score.Scored{Path: "a.go", Finding: audit.Finding{CWEs: []audit.CWE{89}, File: "a.go",
+		Lines: audit.Range{Start: 1, End: 800}}}
 	out := filepath.Join(t.TempDir(), "shop.reviews.md")
-	s := &sitting{triage: &triage{project: p, by: "a reader", to: io.Discard}, out: out, open: []score.Scored{long}, skipped: map[string]bool{}}
+	s := &sitting{triage: &triage{project: p, by: "a reader", to: io.Discard}, out: out,
+		open: []score.Scored{long}, skipped: map[string]bool{}}
 	w := httptest.NewRecorder()
 	s.rule(w, httptest.NewRequest("POST", "/rule?of="+long.Fingerprint()+"&key=t", nil))
 	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
@@ -187,11 +203,13 @@ func TestTriageInterrupted(t *testing.T) {
 	s := newShell(t)
 	root := "--root=" + s.house()
 	s.record("tool", 1, func(fs []audit.Finding) []audit.Finding {
-		return append(fs, audit.Finding{ID: "X", CWEs: []audit.CWE{470}, File: "cmd/chi/app.go", Lines: audit.Range{Start: 3, End: 4}, Title: "stranger"})
+		return append(fs, audit.Finding{ID: "X", CWEs: []audit.CWE{470}, File: "cmd/chi/app.go",
+			Lines: audit.Range{Start: 3, End: 4}, Title: "stranger"})
 	}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // what does not end is killed
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.bin, "triage", root, "--out="+filepath.Join(s.dir, "reviews.md"), "go-test-bench")
+	cmd := exec.CommandContext(ctx, s.bin, "triage", root,
+		"--out="+filepath.Join(s.dir, "reviews.md"), "go-test-bench")
 	cmd.Dir = s.dir
 	keys, err := cmd.StdinPipe()
 	require.NoError(t, err)

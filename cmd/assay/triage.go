@@ -48,7 +48,8 @@ func (c *triageCmd) Run(ctx context.Context) error {
 		return err
 	}
 	if p.Planted {
-		return fmt.Errorf("%s is planted: its reviews name files and functions as source/ does, whatever a draw calls them: write them into fixtures/planted/<project>/reviews.md", c.Project)
+		return fmt.Errorf(
+			"%s is planted: its reviews name files and functions as source/ does, whatever a draw calls them: write them into fixtures/planted/<project>/reviews.md", c.Project)
 	}
 	out := c.Out
 	if out == "" {
@@ -60,14 +61,18 @@ func (c *triageCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &triage{project: p, dims: dims, by: cmp.Or(c.By, "a reader"), in: bufio.NewReader(os.Stdin), to: stdout}
+	t := &triage{project: p, dims: dims, by: cmp.Or(c.By, "a reader"),
+		in: bufio.NewReader(os.Stdin), to: stdout}
 	if c.Source != "" {
 		export, err := os.OpenRoot(c.Source)
 		if err != nil {
 			return err
 		}
 		defer export.Close()
-		t.source = func(name string) ([]byte, error) { return export.ReadFile(filepath.FromSlash(name)) }
+		t.source = func(name string) ([]byte,
+			error) {
+			return export.ReadFile(filepath.FromSlash(name))
+		}
 	} else if clone := suite.Held(ctx, p); clone != nil {
 		t.source = func(name string) ([]byte, error) { return clone.File(ctx, name) }
 	}
@@ -130,7 +135,8 @@ func (c *triageCmd) records() ([]*record.Record, error) {
 		rs = append(rs, newest[name])
 	}
 	if len(rs) == 0 {
-		return nil, fmt.Errorf("%s: none of Regression on %s: expected one, or --records", under(c.Root, "records"), c.Project)
+		return nil, fmt.Errorf("%s: none of Regression on %s: expected one, or --records",
+			under(c.Root, "records"), c.Project)
 	}
 	return rs, nil
 }
@@ -245,7 +251,8 @@ func (t *triage) add(out string, v *audit.FindingReview) error {
 	b, err := os.ReadFile(out)
 	page := string(b)
 	if errors.Is(err, fs.ErrNotExist) {
-		page, err = fmt.Sprintf("# Reviews\n\nWhat auditors reported of %s beside its key, and what people ruled.\n\n%s", t.project.Title, fixture.FormatReviews(nil)), nil
+		page, err = fmt.Sprintf(
+			"# Reviews\n\nWhat auditors reported of %s beside its key, and what people ruled.\n\n%s", t.project.Title, fixture.FormatReviews(nil)), nil
 	}
 	if err == nil {
 		page, err = addRows(page, "Reviews", []string{strings.TrimSpace(fixture.FormatReview(v))})
@@ -273,8 +280,11 @@ func (t *triage) sum(before, after []*record.Record, out string) {
 		for i, tr := range r.Trials {
 			if tr.Invalid == "" {
 				m := tr.Result.Metrics
-				fmt.Fprintf(t.to, "%s, trial %d: precision %v; with these reviews %v, %d still open\n", r.Name(), i+1,
-					before[k].Trials[i].Result.Metrics.Precision, m.Precision, m.OffKey.Open+m.Misplaced.Open)
+				fmt.Fprintf(t.to,
+					"%s, trial %d: precision %v; with these reviews %v, %d still open\n", r.Name(),
+					i+1,
+					before[k].Trials[i].Result.Metrics.Precision, m.Precision, m.OffKey.Open+
+						m.Misplaced.Open)
 			}
 		}
 	}

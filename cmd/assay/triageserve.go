@@ -51,7 +51,8 @@ func (t *triage) serve(ctx context.Context, address string, rs []*record.Record,
 	if err != nil {
 		return err
 	}
-	s := &sitting{triage: t, l: l, out: out, open: report.Candidates(rs), skipped: map[string]bool{}}
+	s := &sitting{triage: t, l: l, out: out, open: report.Candidates(rs),
+		skipped: map[string]bool{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.show)
 	mux.HandleFunc("POST /rule", s.rule)
@@ -70,13 +71,17 @@ func (s *sitting) show(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := s.left()
-	page := map[string]any{"CSP": fmt.Sprintf("default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; style-src '%s'; script-src '%s'", report.HashOf([]byte(triageCSS)), report.HashOf([]byte(triageJS))),
-		"CSS": template.CSS(triageCSS), "JS": template.JS(triageJS), "Token": s.l.token, "Project": s.project.Title, "Out": s.out, "Open": len(left), "Ruled": len(s.project.Reviews)}
+	page := map[string]any{"CSP": fmt.Sprintf(
+		"default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none'; style-src '%s'; script-src '%s'", report.HashOf([]byte(triageCSS)), report.HashOf([]byte(triageJS))),
+		"CSS": template.CSS(triageCSS), "JS": template.JS(triageJS), "Token": s.l.token,
+		"Project": s.project.Title, "Out": s.out, "Open": len(left),
+		"Ruled": len(s.project.Reviews)}
 	if len(left) > 0 {
 		c := &left[0]
 		var near []choice
 		for i, k := range report.Nearest(c, s.project) {
-			near = append(near, choice{fmt.Sprint(i + 1), fmt.Sprintf("%s %s:%s %s", k.ID, k.File, k.Lines, k.Title)})
+			near = append(near, choice{fmt.Sprint(i + 1), fmt.Sprintf("%s %s:%s %s", k.ID, k.File,
+				k.Lines, k.Title)})
 		}
 		page["Of"], page["Shown"], page["Code"], page["Choices"], page["Near"] = c.Fingerprint(), report.Show(c), codeLines(s.code(c)), rulings, near
 	}
@@ -105,7 +110,8 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	left := s.left()
-	at := slices.IndexFunc(left, func(c score.Scored) bool { return c.Fingerprint() == r.FormValue("of") })
+	at := slices.IndexFunc(left,
+		func(c score.Scored) bool { return c.Fingerprint() == r.FormValue("of") })
 	if at < 0 {
 		http.Error(w, "that finding is not open any more: open the page anew", http.StatusConflict)
 		return
@@ -129,7 +135,8 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 var errNoKey = fmt.Errorf("that key rules nothing: expected t, f, a, s or the number of an entry")
 
 // answer returns the row of a key, nil if the finding is skipped.
-func (t *triage) answer(c *score.Scored, near []audit.Known, key rune) (*audit.FindingReview, error) {
+func (t *triage) answer(c *score.Scored, near []audit.Known, key rune) (*audit.FindingReview,
+	error) {
 	ruling, entry := audit.Ruling(""), ""
 	switch {
 	case key == 't':

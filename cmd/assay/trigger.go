@@ -91,7 +91,8 @@ func (c *triggerCmd) paths(in io.Reader, why io.Writer) (string, error) {
 		return "", err
 	}
 	if len(paths) == 0 {
-		return "", errors.New("no changed path on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask")
+		return "", errors.New(
+			"no changed path on standard input: expected what git diff --name-only --no-renames prints; where nothing changed, nothing needs to ask")
 	}
 	d, err := record.Decide(rules, paths)
 	if err != nil {

@@ -24,7 +24,8 @@ func ask(t *testing.T, stdin string, args ...string) (out, why string, err error
 	_, err = p.Parse(dashes(append([]string{"trigger"}, args...)))
 	require.NoError(t, err)
 	var o, w strings.Builder
-	err = c.Trigger.answer(strings.NewReader(stdin), &o, &w, time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC))
+	err = c.Trigger.answer(strings.NewReader(stdin), &o, &w,
+		time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC))
 	return o.String(), w.String(), err
 }
 
@@ -33,7 +34,8 @@ func TestTrigger(t *testing.T) {
 	out, why, err := ask(t, "README.md\naudit/score/match.go\n", root)
 	require.NoError(t, err)
 	require.Equal(t, "full\n", out)
-	require.Regexp(t, `^fixtures/triggers\.md:\d+: audit/\*\* needs full: .* \(audit/score/match\.go\)\n$`, why)
+	require.Regexp(t,
+		`^fixtures/triggers\.md:\d+: audit/\*\* needs full: .* \(audit/score/match\.go\)\n$`, why)
 
 	out, why, err = ask(t, "README.md\ncmd/assay/main.go\n", root, "-explain", "-exit-code")
 	require.Equal(t, status(10), err)
@@ -54,7 +56,8 @@ func TestTrigger(t *testing.T) {
 	require.Equal(t, "full\n", out, "by Assay's own rules")
 	empty := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(empty, "fixtures"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(empty, "fixtures/triggers.md"), []byte("# Triggers\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(empty, "fixtures/triggers.md"),
+		[]byte("# Triggers\n"), 0o644))
 	_, _, err = ask(t, "a\n", "--root="+empty)
 	require.ErrorContains(t, err, "fixtures/triggers.md")
 }
@@ -66,7 +69,8 @@ func TestTriggerSinceLastFull(t *testing.T) {
 	require.Equal(t, "full\n", out)
 	require.Contains(t, why, "no record of a full run")
 
-	r := &record.Record{Suite: "Regression", Full: true, Project: "dvja", Auditor: "claude", Date: time.Date(2026, 3, 30, 0, 0, 0, 0, time.UTC),
+	r := &record.Record{Suite: "Regression", Full: true, Project: "dvja", Auditor: "claude",
+		Date:      time.Date(2026, 3, 30, 0, 0, 0, 0, time.UTC),
 		Judgement: score.Judgement{Verdict: audit.Pass}}
 	_, err = r.Write(filepath.Join(dir, "records"))
 	require.NoError(t, err)
@@ -80,6 +84,7 @@ func TestTriggerSinceLastFull(t *testing.T) {
 }
 
 func TestDashes(t *testing.T) {
-	require.Equal(t, []string{"trigger", "--since-last-full", "--root=x", "-h", "-", "a-b", "--", "-raw"},
+	require.Equal(t, []string{"trigger", "--since-last-full", "--root=x", "-h", "-",
+		"a-b", "--", "-raw"},
 		dashes([]string{"trigger", "-since-last-full", "-root=x", "-h", "-", "a-b", "--", "-raw"}))
 }

@@ -36,11 +36,14 @@ type placeFlags struct {
 // Run enqueues and does not wait. go test -run Bench with the same flags waits and reports.
 func (c *enqueueCmd) Run(ctx context.Context) error {
 	budget, err := suite.ParseBudget(c.Budget)
-	if err := errors.Join(err, atLeast(1, "trials", c.Trials), atLeast(1, "concurrency", c.Concurrency)); err != nil {
+	if err := errors.Join(err, atLeast(1, "trials", c.Trials),
+		atLeast(1, "concurrency", c.Concurrency)); err != nil {
 		return err
 	}
-	s, err := suite.NewWorkers(".", suite.Config{Models: c.Model, Prompts: c.Prompt, Filter: c.Filter,
-		Trials: c.Trials, Budget: budget, Concurrency: c.Concurrency, Reuse: c.Reuse, Root: c.Root, DB: c.DB})
+	s, err := suite.NewWorkers(".", suite.Config{Models: c.Model, Prompts: c.Prompt,
+		Filter: c.Filter,
+		Trials: c.Trials, Budget: budget, Concurrency: c.Concurrency, Reuse: c.Reuse,
+		Root: c.Root, DB: c.DB})
 	if err != nil {
 		return err
 	}
@@ -67,7 +70,8 @@ func (c *workCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := suite.NewWorkers(".", suite.Config{Root: c.Root, DB: c.DB, Concurrency: c.Concurrency})
+	s, err := suite.NewWorkers(".", suite.Config{Root: c.Root, DB: c.DB,
+		Concurrency: c.Concurrency})
 	if err != nil {
 		return err
 	}

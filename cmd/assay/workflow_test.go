@@ -30,7 +30,10 @@ import (
 var builtAssay = sync.OnceValues(func() (string, error) { return goBuilt("assay", "build", ".") })
 
 // builtSuites builds the suites once.
-var builtSuites = sync.OnceValues(func() (string, error) { return goBuilt("assay.test", "test", "../..") })
+var builtSuites = sync.OnceValues(func() (string,
+	error) {
+	return goBuilt("assay.test", "test", "../..")
+})
 
 var built string // the folder of what is built
 
@@ -77,7 +80,8 @@ func newStandIn(t *testing.T) *standIn {
 	for _, name := range planted {
 		text, err := fs.ReadFile(fixtures.Planted, "planted/"+name+"/project.md")
 		require.NoError(t, err)
-		for _, m := range regexp.MustCompile(`(?m)^\| ([a-z]+) \|`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(
+			`(?m)^\| ([a-z]+) \|`).FindAllStringSubmatch(string(text), -1) {
 			if drawn, key, err := suite.Project(fsys, name+"."+m[1]); err == nil && drawn != nil {
 				s.keys = append(s.keys, key)
 			}
@@ -85,12 +89,13 @@ func newStandIn(t *testing.T) *standIn {
 	}
 	require.NotEmpty(t, s.keys)
 	class := audit.Tree{}
-	require.NoError(t, fs.WalkDir(os.DirFS("../../smoke-test-fixture"), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			class[name] = audit.TreeFile{Path: name, Lines: 1000}
-		}
-		return err
-	}))
+	require.NoError(t, fs.WalkDir(os.DirFS("../../smoke-test-fixture"), ".",
+		func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				class[name] = audit.TreeFile{Path: name, Lines: 1000}
+			}
+			return err
+		}))
 	smoke, err := fixture.ReadSmoke(fixtures.FS, "smoke.md", class)
 	require.NoError(t, err)
 	s.keys = append(s.keys, smoke.Project)
@@ -104,7 +109,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Prompt string
 		Files  []string
 	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.Header.Get("Authorization") != "Bearer "+standInKey {
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil ||
+		r.Header.Get("Authorization") != "Bearer "+standInKey {
 		http.Error(w, "no key", http.StatusUnauthorized)
 		return
 	}
@@ -128,7 +134,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			known = nil
 		}
 		for _, k := range known {
-			found = append(found, finding{k.File, k.CWEs[0].String(), "HIGH", k.Title, k.Lines.Start})
+			found = append(found, finding{k.File, k.CWEs[0].String(), "HIGH", k.Title,
+				k.Lines.Start})
 		}
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"findings": found})
@@ -193,7 +200,8 @@ func newForge(t *testing.T, ci string) *forge {
 	require.NoError(t, err)
 	suites, err := builtSuites()
 	require.NoError(t, err)
-	f := &forge{t: t, dir: filepath.Join(t.TempDir(), "repo"), tmp: t.TempDir(), standIn: newStandIn(t)}
+	f := &forge{t: t, dir: filepath.Join(t.TempDir(), "repo"), tmp: t.TempDir(),
+		standIn: newStandIn(t)}
 	f.bin = filepath.Join(f.tmp, "bin")
 	f.write("agent/agent.sh", agentScript)
 	f.write("agent/agent.py", agentProgram)
@@ -201,11 +209,14 @@ func newForge(t *testing.T, ci string) *forge {
 	f.write("README.md", "Ours.\n")
 	f.git("init", "-q", "-b", "main")
 	f.commit("An agent")
-	f.run(0, nil, assay, "init", f.dir, "--auditor", "sh agent/agent.sh", "--name", "ours", "--cost", "0.01", "--budget", "0.21",
-		"--reaches", strings.TrimPrefix(f.standIn.URL, "http://"), "--environment", "MODEL_URL,MODEL_KEY", "--ci", ci)
+	f.run(0, nil, assay, "init", f.dir, "--auditor", "sh agent/agent.sh", "--name", "ours",
+		"--cost", "0.01", "--budget", "0.21",
+		"--reaches", strings.TrimPrefix(f.standIn.URL, "http://"), "--environment",
+		"MODEL_URL,MODEL_KEY", "--ci", ci)
 	f.stubs(assay, suites)
 	env := []string{"ASSAY_ROOT=" + f.dir, "MODEL_URL=" + f.standIn.URL, "MODEL_KEY=" + standInKey}
-	f.run(0, env, suites, "-test.run", "Smoke|Regression", "-test.timeout", "0", "-auditor", "ours", "-filter", f.filter(), "-trials", "3", "-concurrency", "2", "-budget", "1")
+	f.run(0, env, suites, "-test.run", "Smoke|Regression", "-test.timeout", "0", "-auditor", "ours",
+		"-filter", f.filter(), "-trials", "3", "-concurrency", "2", "-budget", "1")
 	records, err := filepath.Glob(filepath.Join(f.dir, "records", "*.json"))
 	require.NoError(t, err)
 	f.run(0, nil, assay, append([]string{"baseline", "--root", f.dir}, records...)...)
@@ -249,7 +260,8 @@ exit 2`,
 *) for a; do case "$a" in body=@*) cp "${a#body=@}" ` + f.tmp + `/comment ;; esac; done; echo "$3" >> ` + f.tmp + `/methods ;;
 esac`,
 	} {
-		require.NoError(f.t, os.WriteFile(filepath.Join(f.bin, name), []byte("#!/bin/bash\n"+script+"\n"), 0o755))
+		require.NoError(f.t, os.WriteFile(filepath.Join(f.bin, name),
+			[]byte("#!/bin/bash\n"+script+"\n"), 0o755))
 	}
 }
 
@@ -261,7 +273,9 @@ func (f *forge) write(name, text string) {
 
 func (f *forge) git(args ...string) string {
 	f.t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", f.dir, "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd := exec.Command("git",
+		append([]string{"-C", f.dir, "-c", "user.name=t", "-c", "user.email=t@example.org", "-c",
+			"init.defaultBranch=main"}, args...)...)
 	require.NoError(f.t, os.MkdirAll(f.dir, 0o755))
 	out, err := cmd.CombinedOutput()
 	require.NoError(f.t, err, "git %v: %s", args, out)
@@ -329,11 +343,15 @@ func (f *forge) github(ev event) (out told) {
 	require.NoError(f.t, os.Mkdir(filepath.Join(work, ".assay"), 0o755))
 	_ = os.Remove(filepath.Join(f.tmp, "comment"))
 	if f.comment != "" {
-		require.NoError(f.t, os.WriteFile(filepath.Join(f.tmp, "comment"), []byte(f.comment), 0o644))
+		require.NoError(f.t, os.WriteFile(filepath.Join(f.tmp, "comment"),
+			[]byte(f.comment), 0o644))
 	}
-	x := &expressions{t: f.t, values: map[string]string{"github.event.pull_request.number": ev.pull, "github.event.pull_request.base.sha": ev.base,
-		"github.workspace": work, "github.run_id": fmt.Sprint(1000 + f.runs), "github.run_attempt": ev.attempt, "github.server_url": "https://github.example",
-		"github.repository": "o/r", "github.event_name": ev.happened, "github.token": "t", "runner.temp": temp, "vars.ASSAY_REPOSITORY": "o/assay",
+	x := &expressions{t: f.t, values: map[string]string{"github.event.pull_request.number": ev.pull,
+		"github.event.pull_request.base.sha": ev.base,
+		"github.workspace":                   work, "github.run_id": fmt.Sprint(1000 + f.runs),
+		"github.run_attempt": ev.attempt, "github.server_url": "https://github.example",
+		"github.repository": "o/r", "github.event_name": ev.happened, "github.token": "t",
+		"runner.temp": temp, "vars.ASSAY_REPOSITORY": "o/assay",
 		"secrets.MODEL_KEY": standInKey, "secrets.MODEL_URL": f.standIn.URL}}
 	if ev.fork {
 		x.values["secrets.MODEL_KEY"] = ""
@@ -349,14 +367,17 @@ func (f *forge) github(ev event) (out told) {
 		case strings.HasPrefix(s.Uses, "actions/cache/save@"):
 			f.save(work, x.fill(s.With["key"]), x.fill(s.With["path"]))
 		case s.Run != "":
-			env := append(os.Environ(), "PATH="+f.bin+":"+os.Getenv("PATH"), "RUNNER_TEMP="+temp, "GITHUB_OUTPUT="+filepath.Join(temp, "output"),
-				"GITHUB_STEP_SUMMARY="+filepath.Join(temp, "summary"), "GITHUB_REPOSITORY=o/r", "GITHUB_RUN_ATTEMPT="+ev.attempt, "MODEL_URL="+f.standIn.URL)
+			env := append(os.Environ(), "PATH="+f.bin+":"+os.Getenv("PATH"), "RUNNER_TEMP="+temp,
+				"GITHUB_OUTPUT="+filepath.Join(temp, "output"),
+				"GITHUB_STEP_SUMMARY="+filepath.Join(temp, "summary"), "GITHUB_REPOSITORY=o/r",
+				"GITHUB_RUN_ATTEMPT="+ev.attempt, "MODEL_URL="+f.standIn.URL)
 			for _, of := range []map[string]string{w.Env, w.Jobs["assay"].Env, s.Env} {
 				for name, value := range of {
 					env = append(env, name+"="+x.fill(value))
 				}
 			}
-			cmd := exec.CommandContext(context.Background(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", x.fill(s.Run))
+			cmd := exec.CommandContext(context.Background(), "bash", "--noprofile", "--norc", "-eo",
+				"pipefail", "-c", x.fill(s.Run))
 			cmd.Dir, cmd.Env = filepath.Join(work, s.Dir), env
 			said, err := cmd.CombinedOutput()
 			out.log += "--- " + s.Name + "\n" + string(said)
@@ -419,7 +440,8 @@ type expressions struct {
 var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
 
 func (x *expressions) fill(text string) string {
-	return expression.ReplaceAllStringFunc(text, func(e string) string { return x.or(expression.FindStringSubmatch(e)[1]) })
+	return expression.ReplaceAllStringFunc(text,
+		func(e string) string { return x.or(expression.FindStringSubmatch(e)[1]) })
 }
 
 func (x *expressions) or(e string) string {
@@ -478,7 +500,8 @@ func TestWorkflow(t *testing.T) {
 	n := len(strings.Split(f.filter(), ","))
 	require.GreaterOrEqual(t, n, 8, "a drop needs eight projects: %s", f.filter())
 
-	const held = "<!-- assay -->\n### Assay: (PASS|WARN)\n" // a busy machine makes trials longer, which warns
+	// a busy machine makes trials longer, which warns
+	const held = "<!-- assay -->\n### Assay: (PASS|WARN)\n"
 	t.Run("another file", func(t *testing.T) {
 		r := f.github(change("pull1", "README.md", "Theirs.\n"))
 		require.False(t, r.red, r.log)
@@ -538,7 +561,8 @@ func TestWorkflow(t *testing.T) {
 		r := f.github(ev)
 		require.False(t, r.red, r.log)
 		require.Zero(t, r.asked)
-		require.Contains(t, r.summary, "### Assay: not measured\n\nThe secret MODEL_KEY is not there")
+		require.Contains(t, r.summary,
+			"### Assay: not measured\n\nThe secret MODEL_KEY is not there")
 		require.Contains(t, r.log, "::warning::Assay has not measured this change")
 	})
 	t.Run("the schedule", func(t *testing.T) {
@@ -554,7 +578,9 @@ func TestWorkflow(t *testing.T) {
 		require.Zero(t, r.asked, "once a month: %s", r.log)
 	})
 	t.Run("the limit", func(t *testing.T) {
-		ev := change("pull7", ".github/workflows/assay.yml", strings.Replace(f.git("show", "main:.github/workflows/assay.yml"), `LIMIT: "0.21"`, `LIMIT: "0.0005"`, 1)+"\n")
+		ev := change("pull7", ".github/workflows/assay.yml",
+			strings.Replace(f.git("show", "main:.github/workflows/assay.yml"), `LIMIT: "0.21"`,
+				`LIMIT: "0.0005"`, 1)+"\n")
 		f.write("agent/prompt.txt", "Be careful, please.\n")
 		f.commit("More")
 		r := f.github(ev)
@@ -566,14 +592,16 @@ func TestWorkflow(t *testing.T) {
 // TestActionsOfOthersArePinned: to a commit, with the release that it is beside it.
 func TestActionsOfOthersArePinned(t *testing.T) {
 	pinned, found := regexp.MustCompile(`^[\w-]+/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\b`), 0
-	for _, pattern := range []string{"start/*.yml", "../../deploy/*/*.yml", "../../.github/workflows/*.yml"} {
+	for _, pattern := range []string{"start/*.yml", "../../deploy/*/*.yml",
+		"../../.github/workflows/*.yml"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {
 			b, err := os.ReadFile(file)
 			require.NoError(t, err)
 			for i, line := range strings.Split(string(b), "\n") {
-				if _, action, uses := strings.Cut(line, "uses: "); uses && !strings.HasPrefix(action, "./") {
+				if _, action, uses := strings.Cut(line, "uses: "); uses &&
+					!strings.HasPrefix(action, "./") {
 					found++
 					require.Regexp(t, pinned, action, "%s:%d", file, i+1)
 				}
@@ -587,7 +615,8 @@ func TestActionsOfOthersArePinned(t *testing.T) {
 // ASSAY_UPDATE set they are written.
 func TestDeployHoldsTheWorkflows(t *testing.T) {
 	p := place{root: "/r", top: "/r", dir: "."}
-	w := pipeline{auditor: "my-agent", suites: "Regression", flags: " -filter areas", paths: []string{"agent"}, limit: 10, keys: []string{"MODEL_KEY"},
+	w := pipeline{auditor: "my-agent", suites: "Regression", flags: " -filter areas",
+		paths: []string{"agent"}, limit: 10, keys: []string{"MODEL_KEY"},
 		setup: "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"}
 	for _, ci := range []string{"github", "gitlab"} {
 		_, text, err := p.pipeline(w, ci)
@@ -598,7 +627,8 @@ func TestDeployHoldsTheWorkflows(t *testing.T) {
 		}
 		b, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.Equal(t, text, string(b), "ASSAY_UPDATE=1 go test ./cmd/assay -run %s writes it", t.Name())
+		require.Equal(t, text, string(b), "ASSAY_UPDATE=1 go test ./cmd/assay -run %s writes it",
+			t.Name())
 		var any map[string]any
 		require.NoError(t, yaml.Unmarshal(b, &any))
 		require.NotContains(t, text, "{{ }}")

@@ -39,16 +39,30 @@ type agentCase struct {
 // agents are the sections that run against the stand-in, with what each needs. {url} is the
 // stand-in's address, {home} a folder with a command, {plugin} one with a plug-in.
 var agents = []agentCase{
-	{"claude", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000", "ANTHROPIC_BASE_URL": "{url}", "ANTHROPIC_MODEL": "claude-opus-5-5", "AGENT_EFFORT": "low"}, true, true},
-	{"claude-skill", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000", "ANTHROPIC_BASE_URL": "{url}", "ASSAY_AGENT_HOME": "{home}"}, true, true},
-	{"claude-plugin", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000", "ANTHROPIC_BASE_URL": "{url}", "ASSAY_PLUGIN": "{plugin}", "CLAUDE_SKILL": "plug:audit"}, true, true},
-	{"claude-security-review", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000", "ANTHROPIC_BASE_URL": "{url}"}, true, true},
-	{"codex", map[string]string{"CODEX_MODEL": "gpt-5.1-codex", "CODEX_API_KEY": "sk-test-000000", "OPENAI_BASE_URL": "{url}/v1", "AGENT_EFFORT": "low"}, true, true},
-	{"gemini", map[string]string{"GEMINI_API_KEY": "test-000000", "GEMINI_MODEL": "gemini-2.5-pro", "GOOGLE_GEMINI_BASE_URL": "{url}"}, true, true},
-	{"opencode", map[string]string{"OPENCODE_CONFIG_CONTENT": `{"provider":{"here":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"{url}/v1","apiKey":"sk-test-000000"},"models":{"stand-in":{}}}},"model":"here/stand-in"}`}, true, false},
-	{"copilot", map[string]string{"COPILOT_PROVIDER_API_KEY": "sk-test-000000", "COPILOT_PROVIDER_BASE_URL": "{url}/v1", "COPILOT_PROVIDER_WIRE_API": "responses", "COPILOT_MODEL": "gpt-6-sol", "COPILOT_OFFLINE": "true", "AGENT_EFFORT": "low"}, true, false},
-	{"qwen-code", map[string]string{"OPENAI_API_KEY": "sk-test-000000", "OPENAI_BASE_URL": "{url}/v1", "OPENAI_MODEL": "qwen3.8-max"}, true, true},
-	{"kimi-code", map[string]string{"KIMI_MODEL_API_KEY": "sk-test-000000", "KIMI_MODEL_BASE_URL": "{url}/v1", "KIMI_MODEL_NAME": "kimi-k3"}, false, true},
+	{"claude", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000",
+		"ANTHROPIC_BASE_URL": "{url}", "ANTHROPIC_MODEL": "claude-opus-5-5", "AGENT_EFFORT": "low"},
+		true, true},
+	{"claude-skill", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000",
+		"ANTHROPIC_BASE_URL": "{url}", "ASSAY_AGENT_HOME": "{home}"}, true, true},
+	{"claude-plugin", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000",
+		"ANTHROPIC_BASE_URL": "{url}", "ASSAY_PLUGIN": "{plugin}", "CLAUDE_SKILL": "plug:audit"},
+		true, true},
+	{"claude-security-review", map[string]string{"ANTHROPIC_API_KEY": "sk-test-000000",
+		"ANTHROPIC_BASE_URL": "{url}"}, true, true},
+	{"codex", map[string]string{"CODEX_MODEL": "gpt-5.1-codex", "CODEX_API_KEY": "sk-test-000000",
+		"OPENAI_BASE_URL": "{url}/v1", "AGENT_EFFORT": "low"}, true, true},
+	{"gemini", map[string]string{"GEMINI_API_KEY": "test-000000", "GEMINI_MODEL": "gemini-2.5-pro",
+		"GOOGLE_GEMINI_BASE_URL": "{url}"}, true, true},
+	{"opencode",
+		map[string]string{"OPENCODE_CONFIG_CONTENT": `{"provider":{"here":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"{url}/v1","apiKey":"sk-test-000000"},"models":{"stand-in":{}}}},"model":"here/stand-in"}`}, true, false},
+	{"copilot", map[string]string{"COPILOT_PROVIDER_API_KEY": "sk-test-000000",
+		"COPILOT_PROVIDER_BASE_URL": "{url}/v1", "COPILOT_PROVIDER_WIRE_API": "responses",
+		"COPILOT_MODEL": "gpt-6-sol", "COPILOT_OFFLINE": "true", "AGENT_EFFORT": "low"}, true,
+		false},
+	{"qwen-code", map[string]string{"OPENAI_API_KEY": "sk-test-000000",
+		"OPENAI_BASE_URL": "{url}/v1", "OPENAI_MODEL": "qwen3.8-max"}, true, true},
+	{"kimi-code", map[string]string{"KIMI_MODEL_API_KEY": "sk-test-000000",
+		"KIMI_MODEL_BASE_URL": "{url}/v1", "KIMI_MODEL_NAME": "kimi-k3"}, false, true},
 }
 
 // An agentRun is one run of a section against a stand-in.
@@ -72,22 +86,26 @@ func newAgentRun(t *testing.T, section string, variables map[string]string) *age
 	program, _, _ := strings.Cut(r.entry.Version, " ")
 	_, err = exec.LookPath(program)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(r.exam.dir, "canary.txt"), []byte("the tree is read 4711\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(r.exam.dir, "canary.txt"),
+		[]byte("the tree is read 4711\n"), 0o644))
 	r.s = newStandIn(t, r.exam.report, "canary.txt", "the tree is read 4711")
 	if r.entry.Network.Provider == "" {
 		r.entry.Network.Hosts = append(r.entry.Network.Hosts, r.s.Listener.Addr().String())
 	}
 	home, plugin := t.TempDir(), t.TempDir()
 	script(t, filepath.Join(home, ".claude", "commands", "audit.md"), "Audit the folder.\n")
-	script(t, filepath.Join(plugin, ".claude-plugin", "plugin.json"), `{"name":"plug","version":"1.0.0"}`)
-	script(t, filepath.Join(plugin, "skills", "audit", "SKILL.md"), "---\nname: audit\ndescription: Audits a folder.\n---\nAudit the folder.\n")
+	script(t, filepath.Join(plugin, ".claude-plugin", "plugin.json"),
+		`{"name":"plug","version":"1.0.0"}`)
+	script(t, filepath.Join(plugin, "skills", "audit", "SKILL.md"),
+		"---\nname: audit\ndescription: Audits a folder.\n---\nAudit the folder.\n")
 	require.NoError(t, os.Chmod(home, 0o755))
 	require.NoError(t, os.Chmod(plugin, 0o755))
 	for _, name := range r.entry.Variables() {
 		t.Setenv(name, "")
 	}
 	for k, v := range variables {
-		t.Setenv(k, strings.NewReplacer("{url}", r.s.URL, "{home}", home, "{plugin}", plugin).Replace(v))
+		t.Setenv(k, strings.NewReplacer("{url}", r.s.URL, "{home}", home,
+			"{plugin}", plugin).Replace(v))
 	}
 	r.entry.Reads = append(r.entry.Reads, folder)
 	r.entry.Timeout = 5 * time.Minute
@@ -102,8 +120,10 @@ func (r *agentRun) run(t *testing.T) audit.AuditRun {
 	}
 	run, err := FromEntry(r.entry).Audit(context.Background(), task)
 	require.NoError(t, err)
-	t.Logf("%s in %.1fs: %s, model %q, %+v, exit %d, asked %v, tools %v, invalid %q, %s", r.entry.Name, time.Since(began).Seconds(),
-		run.Version, run.Model, run.Usage, run.ExitCode, r.s.asked, r.s.tools, run.Invalid, audit.OneLine(string(run.Stderr), 1000))
+	t.Logf("%s in %.1fs: %s, model %q, %+v, exit %d, asked %v, tools %v, invalid %q, %s",
+		r.entry.Name, time.Since(began).Seconds(),
+		run.Version, run.Model, run.Usage, run.ExitCode, r.s.asked, r.s.tools, run.Invalid,
+		audit.OneLine(string(run.Stderr), 1000))
 	return run
 }
 
@@ -120,7 +140,8 @@ func TestAgentsOfTheSections(t *testing.T) {
 			require.Empty(t, run.Invalid)
 			require.True(t, r.s.saw, "its tools read nothing: %s", run.Events)
 			r.exam.passed(run)
-			require.Equal(t, a.tokens, run.Usage.TokensIn > 0, "what it used is read, where it says so")
+			require.Equal(t, a.tokens, run.Usage.TokensIn > 0,
+				"what it used is read, where it says so")
 			require.Equal(t, a.confirmed, !run.Unconfirmed && run.Model != "")
 			kept := record.NewTranscript(0, 0, r.exam.dir, &run, func(b []byte) []byte { return b })
 			turns := kept.Turns()
@@ -171,7 +192,8 @@ func TestAgentsSwapped(t *testing.T) {
 
 // TestAgentsUnasked: what sends no request, or another one than it was told, is INVALID.
 func TestAgentsUnasked(t *testing.T) {
-	for name, skill := range map[string]string{"claude-security-review": "", "claude-plugin": "plug:other"} {
+	for name, skill := range map[string]string{"claude-security-review": "",
+		"claude-plugin": "plug:other"} {
 		t.Run(name, func(t *testing.T) {
 			i := slices.IndexFunc(agents, func(a agentCase) bool { return a.section == name })
 			r := newAgentRun(t, name, agents[i].variables)
@@ -179,7 +201,8 @@ func TestAgentsUnasked(t *testing.T) {
 				t.Setenv("CLAUDE_SKILL", skill)
 			} else {
 				changed(t, r.exam.dir)
-				require.NoError(t, os.RemoveAll(filepath.Join(r.exam.dir, ".git", "refs", "remotes")))
+				require.NoError(t,
+					os.RemoveAll(filepath.Join(r.exam.dir, ".git", "refs", "remotes")))
 			}
 			require.Regexp(t, "no model was asked|is no command or skill", r.run(t).Invalid)
 		})
@@ -190,19 +213,23 @@ func TestAgentsUnasked(t *testing.T) {
 // of a change.
 func TestAgentMock(t *testing.T) {
 	for _, change := range []bool{false, true} {
-		r := newAgentRun(t, "codex-security", map[string]string{"CODEX_API_KEY": "sk-test-000000", "CODEX_SECURITY_FLAGS": "--mock"})
+		r := newAgentRun(t, "codex-security", map[string]string{"CODEX_API_KEY": "sk-test-000000",
+			"CODEX_SECURITY_FLAGS": "--mock"})
 		r.change = change
 		run := r.run(t)
 		require.Empty(t, run.Invalid)
 		require.Len(t, run.Report.Findings, 12)
-		require.Equal(t, change, strings.Contains(string(run.Stderr), "Running scan: committed changes"), "%s", run.Stderr)
+		require.Equal(t, change, strings.Contains(string(run.Stderr),
+			"Running scan: committed changes"), "%s", run.Stderr)
 	}
 }
 
 // changed makes a folder a repository of two commits, the first of which is origin/HEAD.
 func changed(t *testing.T, dir string) (base, head string) {
 	git := func(args ...string) string {
-		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@localhost"}, args...)...).CombinedOutput()
+		out, err := exec.Command("git",
+			append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@localhost"},
+				args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return strings.TrimSpace(string(out))
 	}
@@ -231,7 +258,8 @@ func TestSDKsAgainstTheStandIns(t *testing.T) {
 		if strings.Contains(string(r.Body), "the tree is read 4711") {
 			return mockapi.Reply{Content: "THE REPORT"}
 		}
-		return mockapi.Reply{Calls: []mockapi.Call{{Name: "bash", Arguments: `{"command":"cat canary.txt"}`}}}
+		return mockapi.Reply{Calls: []mockapi.Call{{Name: "bash",
+			Arguments: `{"command":"cat canary.txt"}`}}}
 	})
 	t.Cleanup(mock.Close)
 	script, err := filepath.Abs("testdata/sdks.mjs")
@@ -244,7 +272,8 @@ func TestSDKsAgainstTheStandIns(t *testing.T) {
 					s.saw = false
 					s.mu.Unlock()
 					cmd := exec.Command("node", script, api, way, url+"/v1")
-					cmd.Env = append(os.Environ(), "SDKS="+filepath.Join(folder, "cli", "node_modules"))
+					cmd.Env = append(os.Environ(), "SDKS="+filepath.Join(folder, "cli",
+						"node_modules"))
 					out, err := cmd.CombinedOutput()
 					require.NoError(t, err, "%s", out)
 					require.Equal(t, "THE REPORT", strings.TrimSpace(string(out)))

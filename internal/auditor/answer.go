@@ -16,12 +16,14 @@ import (
 
 // Bounds of what is looked at in one reply.
 const (
-	maxReply   = 1 << 20  // bytes: a verdict takes some hundred
-	maxObjects = 64       // objects, from the last
-	maxMended  = 32 << 10 // bytes to the end of the last object: repairing takes time by the square of its text
-	maxStray   = 64       // braces that stand open: looking for the end of each costs a pass over the rest
-	maxNesting = 4        // how deep an answer is looked for
-	maxListed  = 100      // requirements or weaknesses that an answer may name
+	maxReply   = 1 << 20 // bytes: a verdict takes some hundred
+	maxObjects = 64      // objects, from the last
+	// bytes to the end of the last object: repairing takes time by the square of its text
+	maxMended = 32 << 10
+	// braces that stand open: looking for the end of each costs a pass over the rest
+	maxStray   = 64
+	maxNesting = 4   // how deep an answer is looked for
+	maxListed  = 100 // requirements or weaknesses that an answer may name
 )
 
 // ReadReply returns the verdict of a reply: a review that is Answered, Refused or Malformed, with
@@ -59,7 +61,8 @@ func readReply(reply string) *audit.Review {
 	case answer == nil && refuses(text):
 		return declined(text)
 	case answer == nil:
-		return malformed("%s", cmp.Or(problem, "no JSON object and no verdict line: "+firstLine(text)))
+		return malformed("%s", cmp.Or(problem, "no JSON object and no verdict line: "+
+			firstLine(text)))
 	case answer.Status == audit.Answered && otherVerdict(beside, answer.Verdict):
 		return malformed("it gives two verdicts that contradict each other")
 	}
@@ -93,7 +96,8 @@ func readObject(text string, mend bool) (answer *audit.Review, problem string) {
 	}
 	for _, a := range answersIn(object, 0) {
 		if answer != nil && (a.Status != answer.Status || contradict(a, answer)) {
-			return malformed("the JSON object holds several verdicts that contradict one another"), ""
+			return malformed("the JSON object holds several verdicts that contradict one another"),
+				""
 		}
 		answer = a
 	}
@@ -154,8 +158,9 @@ var (
 		"<seed:think>", "<think>", "</seed:think>", "</think>",
 		"<|begin_of_thought|>", "<think>", "<|end_of_thought|>", "</think>",
 		"<|channel|>analysis<|message|>", "<think>", "<|channel|>final<|message|>", "</think>")
-	otherNames = regexp.MustCompile(`(?i)<(/?)(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
-	reasoning  = regexp.MustCompile(`(?s)<think>.*?</think>`)
+	otherNames = regexp.MustCompile(
+		`(?i)<(/?)(?:think|thinking|thought|reason|reasoning|reflection|scratchpad)>`)
+	reasoning = regexp.MustCompile(`(?s)<think>.*?</think>`)
 )
 
 // withoutReasoning returns a reply without the reasoning before its answer. open reports whether
@@ -166,7 +171,8 @@ func withoutReasoning(reply string) (rest string, open bool) {
 	}
 	marked := otherNames.ReplaceAllString(otherMarks.Replace(reply), "<${1}think>")
 	marked = reasoning.ReplaceAllString(marked, "")
-	if i := strings.LastIndex(marked, "</think>"); i >= 0 { // some templates put the opening mark into the prompt
+	// some templates put the opening mark into the prompt
+	if i := strings.LastIndex(marked, "</think>"); i >= 0 {
 		marked = marked[i+len("</think>"):]
 	}
 	return strings.TrimSpace(marked), strings.Contains(marked, "<think>")
@@ -205,7 +211,8 @@ func scanObjects(text string) (objects []span, beside string, truncated bool) {
 
 // beginning matches how an object begins: with the name of a field and a colon, or cut
 // off before the colon. Code and prose rarely do.
-var beginning = regexp.MustCompile(`^\{\s*(?:$|\w{1,40}\s*:|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
+var beginning = regexp.MustCompile(
+	`^\{\s*(?:$|\w{1,40}\s*:|["“][\w -]{0,40}(?:$|["”]\s*(?:$|:))|'[\w -]{0,40}(?:$|'\s*(?:$|:)))`)
 
 // closing returns the length of the object at the beginning of s, or -1. Braces
 // within strings do not count. An object whose first name is in single quotes is
@@ -219,7 +226,8 @@ func closing(s string) int {
 		case quote != 0 && c == '\\':
 			i++
 		case quote == '\'' && c == '\'':
-			if next := strings.TrimLeft(s[i+1:min(len(s), i+40)], " \t\r\n"); next != "" && strings.IndexByte(",:}]", next[0]) >= 0 {
+			if next := strings.TrimLeft(s[i+1:min(len(s), i+40)], " \t\r\n"); next != "" &&
+				strings.IndexByte(",:}]", next[0]) >= 0 {
 				quote = 0
 			}
 		case quote != 0:

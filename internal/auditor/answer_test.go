@@ -38,7 +38,8 @@ func TestReadAnswer(t *testing.T) {
 					require.NotEmpty(t, r.Detail, "who gives no verdict is told why")
 					require.Empty(t, r.Verdict)
 				}
-				require.True(t, means(s.want, got), "want %s, got %s: %s: %s", s.want, got, s.source, r.Detail)
+				require.True(t, means(s.want, got), "want %s, got %s: %s: %s", s.want, got,
+					s.source, r.Detail)
 				require.Empty(t, cmp.Diff(s.violates, r.Violates), "-want +got")
 				require.Empty(t, cmp.Diff(s.cwes, r.CWEs), "-want +got")
 				require.Equal(t, reply, r.Raw)
@@ -80,20 +81,22 @@ func TestHostileReplies(t *testing.T) {
 	for name, reply := range map[string]string{
 		"nested":               strings.Repeat(`{"a":`, n/6) + strings.Repeat("}", n/6),
 		"nested, to be mended": strings.Repeat(`{'a':`, n/6) + strings.Repeat("}", n/6),
-		"arrays":               `{"verdict":` + strings.Repeat("[", n/2-20) + strings.Repeat("]", n/2-20) + "}",
-		"arrays to be mended":  `{'verdict':` + strings.Repeat("[", n/2-20) + strings.Repeat("]", n/2-20) + "}",
-		"many to be mended":    strings.Repeat("{x}", n/3),
-		"quotes":               `{"explanation":"` + strings.Repeat(`"a" `, n/4-10) + `"}`,
-		"closing":              `{"verdict":"b}` + strings.Repeat(`"}`, n/2-20),
-		"braces":               strings.Repeat("{ ", n/2),
-		"reasoning":            strings.Repeat("<think>", n/7),
-		"verdict lines":        strings.Repeat("verdict: \n", n/11),
-		"verdict headings":     strings.Repeat("verdict\n\n", n/9),
-		"sentences":            strings.Repeat("The fragment is good. The fragment is bad. ", n/44),
-		"requirements":         strings.Repeat("violates requirement 1, ", n/25),
-		"lists":                "violations:\n" + strings.Repeat("- 1\n", n/5),
-		"escapes":              `"` + strings.Repeat(`\"{`, n/3-2) + `"`,
-		"texts":                strings.Repeat(`{"a":"`, n/10),
+		"arrays": `{"verdict":` + strings.Repeat("[", n/2-20) + strings.Repeat(
+			"]", n/2-20) + "}",
+		"arrays to be mended": `{'verdict':` + strings.Repeat("[", n/2-20) + strings.Repeat(
+			"]", n/2-20) + "}",
+		"many to be mended": strings.Repeat("{x}", n/3),
+		"quotes":            `{"explanation":"` + strings.Repeat(`"a" `, n/4-10) + `"}`,
+		"closing":           `{"verdict":"b}` + strings.Repeat(`"}`, n/2-20),
+		"braces":            strings.Repeat("{ ", n/2),
+		"reasoning":         strings.Repeat("<think>", n/7),
+		"verdict lines":     strings.Repeat("verdict: \n", n/11),
+		"verdict headings":  strings.Repeat("verdict\n\n", n/9),
+		"sentences":         strings.Repeat("The fragment is good. The fragment is bad. ", n/44),
+		"requirements":      strings.Repeat("violates requirement 1, ", n/25),
+		"lists":             "violations:\n" + strings.Repeat("- 1\n", n/5),
+		"escapes":           `"` + strings.Repeat(`\"{`, n/3-2) + `"`,
+		"texts":             strings.Repeat(`{"a":"`, n/10),
 	} {
 		t.Run(name, func(t *testing.T) {
 			done := make(chan audit.Review, 1)
@@ -113,7 +116,8 @@ func TestHostileReplies(t *testing.T) {
 func TestMendingIsBounded(t *testing.T) {
 	broken, rest := `{'verdict': 'bad'}`, ` {"tokens": "`+strings.Repeat("x", 40<<10)+`"}`
 	require.Equal(t, audit.Bad, readAnswer(broken).Verdict)
-	require.Equal(t, audit.Bad, readAnswer(broken+strings.ReplaceAll(rest, "{", "")).Verdict, "prose is no object")
+	require.Equal(t, audit.Bad, readAnswer(broken+strings.ReplaceAll(rest, "{", "")).Verdict,
+		"prose is no object")
 	require.Equal(t, audit.Bad, readAnswer(strings.ReplaceAll(broken, "'", `"`)+rest).Verdict)
 	require.Equal(t, audit.Malformed, readAnswer(broken+rest).Status)
 }
@@ -149,7 +153,8 @@ func FuzzReadAnswer(f *testing.F) {
 
 // What stands beside a verdict is read in the forms in which models give it.
 func TestWhatStandsBesideAVerdict(t *testing.T) {
-	for said, want := range map[string]float64{`0.9`: 0.9, `90`: 0.9, `"90%"`: 0, `"high"`: 0, `-1`: 0, `101`: 0, `null`: 0} {
+	for said, want := range map[string]float64{`0.9`: 0.9, `90`: 0.9, `"90%"`: 0, `"high"`: 0,
+		`-1`: 0, `101`: 0, `null`: 0} {
 		r := readAnswer(`{"verdict":"bad","confidence":` + said + `}`)
 		require.Equal(t, audit.Bad, r.Verdict, said)
 		require.InDelta(t, want, r.Confidence, 1e-12, said)
@@ -162,7 +167,8 @@ func TestWhatStandsBesideAVerdict(t *testing.T) {
 	r = readAnswer(`{"verdict":"bad","Verdict":"good"}`)
 	require.Equal(t, audit.Malformed, r.Status)
 	r = readAnswer(`{"verdict":"good","vulnerable":true}`)
-	require.Contains(t, r.Detail, "fields give verdicts that contradict one another", "good is one of the words")
+	require.Contains(t, r.Detail, "fields give verdicts that contradict one another",
+		"good is one of the words")
 	r = readAnswer("[THINK]it is {\"verdict\":\"good\"}, or")
 	require.Contains(t, r.Detail, "ends within its reasoning")
 }

@@ -110,7 +110,8 @@ func (a chatCompletions) take(r *reply, e gjson.Result) (err error) {
 		case "usage":
 			r.uses(v)
 		case "object":
-			r.failed = r.failed || v.Str == "error" // the object itself is the error, as vLLM puts it into a stream
+			// the object itself is the error, as vLLM puts it into a stream
+			r.failed = r.failed || v.Str == "error"
 		case "choices":
 			for i, c := range v.Array() {
 				if c.IsObject() && (c.Get("index").Num == 0 || !r.streamed && i == 0) {
@@ -133,7 +134,8 @@ func (chatCompletions) choose(r *reply, c gjson.Result) error {
 	}
 	r.failed = r.failed || c.Get("error").Type != gjson.Null
 	m, err := readMessage(c.Get("delta"))
-	if err == nil && m.bytes() == 0 && r.written == 0 { // a completion that is whole, or a chunk that is one
+	// a completion that is whole, or a chunk that is one
+	if err == nil && m.bytes() == 0 && r.written == 0 {
 		m, err = readMessage(c.Get("message"))
 	}
 	m.Content = cmp.Or(m.Content, c.Get("text").Str) // of the old completions API
@@ -210,7 +212,8 @@ func (m *message) growCall(t toolCall) {
 		if have := &m.ToolCalls[i]; have.Index == t.Index {
 			at = i
 			another := t.ID != "" && have.ID != "" && t.ID != have.ID
-			if another || t.ID == "" && t.Function.Name != "" && json.Valid([]byte(have.Function.Arguments)) {
+			if another || t.ID == "" && t.Function.Name != "" &&
+				json.Valid([]byte(have.Function.Arguments)) {
 				at = -1
 			}
 		}

@@ -95,7 +95,8 @@ func (messages) body(c *client, r *request) any {
 func messagesBlocks(m *chatMessage) (role string, blocks []any) {
 	type object = map[string]any
 	if m.Role == "tool" {
-		return "user", []any{object{"type": "tool_result", "tool_use_id": m.ToolCallID, "content": m.text()}}
+		return "user", []any{object{"type": "tool_result", "tool_use_id": m.ToolCallID,
+			"content": m.text()}}
 	}
 	for _, block := range m.Details {
 		blocks = append(blocks, block)
@@ -115,8 +116,9 @@ func messagesBlocks(m *chatMessage) (role string, blocks []any) {
 
 // tokens returns the counts of Messages, whose input_tokens exclude cached ones.
 func (messages) tokens(r *reply) tokenCount {
-	t := tokenCount{cached: r.count("cache_read_input_tokens"), stored: r.count("cache_creation_input_tokens"),
-		out: r.count("output_tokens")}
+	t := tokenCount{cached: r.count("cache_read_input_tokens"),
+		stored: r.count("cache_creation_input_tokens"),
+		out:    r.count("output_tokens")}
 	t.in = r.count("input_tokens") + t.cached + t.stored
 	return t
 }
@@ -204,7 +206,8 @@ func (b *contentBlock) raw() json.RawMessage {
 		if !gjson.ValidBytes(input) || !gjson.ParseBytes(input).IsObject() {
 			input = json.RawMessage("{}")
 		}
-		block = object{"type": kind, "id": b.start.Get("id").Str, "name": b.start.Get("name").Str, "input": input}
+		block = object{"type": kind, "id": b.start.Get("id").Str, "name": b.start.Get("name").Str,
+			"input": input}
 	default:
 		return json.RawMessage(b.start.Raw)
 	}
@@ -223,7 +226,8 @@ func (messages) finish(r *reply, e gjson.Result) {
 		switch b.start.Get("type").Str {
 		case "tool_use":
 			c := toolCall{ID: b.start.Get("id").Str, Type: "function"}
-			c.Function.Name, c.Function.Arguments = b.start.Get("name").Str, arguments(cmp.Or(b.input, "{}"))
+			c.Function.Name, c.Function.Arguments = b.start.Get(
+				"name").Str, arguments(cmp.Or(b.input, "{}"))
 			m.addCall(c)
 		case "fallback": // the server asked another model instead
 			r.model = cmp.Or(b.start.Get("to.model").Str, r.model)

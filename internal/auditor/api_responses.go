@@ -49,8 +49,9 @@ type textFormat struct {
 // body returns the body of a request.
 func (responses) body(c *client, r *request) any {
 	s := c.config.Model.Settings
-	b := &responsesBody{Model: c.config.Model.ID, MaxTokens: r.maxTokens, Temperature: s.Temperature,
-		Stream: !r.without.stream}
+	b := &responsesBody{Model: c.config.Model.ID, MaxTokens: r.maxTokens,
+		Temperature: s.Temperature,
+		Stream:      !r.without.stream}
 	if s.Effort != "" {
 		b.Reasoning = &reasoningField{s.Effort}
 	}
@@ -59,11 +60,13 @@ func (responses) body(c *client, r *request) any {
 	}
 	if r.schema != nil && !r.without.schema {
 		b.Text = &textFormat{}
-		b.Text.Format.Type, b.Text.Format.namedSchema = "json_schema", namedSchema{"review", true, r.schema}
+		b.Text.Format.Type, b.Text.Format.namedSchema = "json_schema", namedSchema{"review",
+			true, r.schema}
 	}
 	for i := range r.tools {
 		f := &r.tools[i].Function
-		b.Tools = append(b.Tools, responsesTool{"function", f.Name, f.Description, f.Parameters, false})
+		b.Tools = append(b.Tools, responsesTool{"function", f.Name, f.Description,
+			f.Parameters, false})
 	}
 	for i := range r.messages {
 		b.Input = append(b.Input, responsesInput(&r.messages[i])...)
@@ -76,7 +79,8 @@ func (responses) body(c *client, r *request) any {
 func responsesInput(m *chatMessage) (items []any) {
 	type object = map[string]any
 	if m.Role == "tool" {
-		return []any{object{"type": "function_call_output", "call_id": m.ToolCallID, "output": m.text()}}
+		return []any{object{"type": "function_call_output", "call_id": m.ToolCallID,
+			"output": m.text()}}
 	}
 	for _, item := range m.Details {
 		e := gjson.ParseBytes(item)
@@ -88,7 +92,8 @@ func responsesInput(m *chatMessage) (items []any) {
 		items = append(items, object{"role": m.Role, "content": m.text()})
 	}
 	for _, c := range m.unsent() {
-		items = append(items, object{"type": "function_call", "call_id": c.ID, "name": c.Function.Name,
+		items = append(items, object{"type": "function_call", "call_id": c.ID,
+			"name":      c.Function.Name,
 			"arguments": string(c.Function.Arguments)})
 	}
 	return items
@@ -104,7 +109,8 @@ func (responses) tokens(r *reply) tokenCount {
 // read reads an event or a whole response.
 func (a responses) read(r *reply, e gjson.Result) error {
 	switch e.Get("type").Str {
-	case "response.output_text.delta", "response.refusal.delta", "response.function_call_arguments.delta",
+	case "response.output_text.delta", "response.refusal.delta",
+		"response.function_call_arguments.delta",
 		"response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		r.progresses(len(e.Get("delta").Str))
 	case "response.output_item.done":

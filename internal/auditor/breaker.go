@@ -84,7 +84,8 @@ func (c *client) breakAt(f *failure) {
 	if f.fault == unreached {
 		advice = "expected a server there: check the address, its port and http or https"
 	}
-	f.fatal = fmt.Errorf("%s: %s (%d times running at %s): %s", c.config.Name, f.text, times, c.address, advice)
+	f.fatal = fmt.Errorf("%s: %s (%d times running at %s): %s", c.config.Name, f.text, times,
+		c.address, advice)
 }
 
 // DefaultChatSilence is how long a server that has never answered may accept connections
@@ -115,7 +116,8 @@ func (c *client) preflight(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.config.Silence, errSilent)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.config.BaseURL, "/")+"/models", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		strings.TrimSuffix(c.config.BaseURL, "/")+"/models", nil)
 	if err != nil {
 		return err
 	}

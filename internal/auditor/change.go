@@ -20,7 +20,8 @@ func variables(task audit.AuditTask, path string) (env []string) {
 		return env
 	}
 	// Whoever owns the repository, git reads it, and writes nothing on its own.
-	return append(env, "ASSAY_BASE="+task.Base, "ASSAY_HEAD="+task.Head, "ASSAY_DIFF="+path, "GIT_OPTIONAL_LOCKS=0",
+	return append(env, "ASSAY_BASE="+task.Base, "ASSAY_HEAD="+task.Head, "ASSAY_DIFF="+path,
+		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
 }
 
@@ -33,12 +34,14 @@ const maxDiff = 200 << 10
 func assignment(task audit.AuditTask) string {
 	var b strings.Builder
 	if len(task.Scope) > 0 {
-		fmt.Fprintf(&b, "\n\nAudit these folders; what is outside of them you may read: %s", strings.Join(task.Scope, ", "))
+		fmt.Fprintf(&b, "\n\nAudit these folders; what is outside of them you may read: %s",
+			strings.Join(task.Scope, ", "))
 	}
 	if task.Base != "" {
 		diff := string(audit.Clip([]byte(task.Diff), maxDiff))
-		fmt.Fprintf(&b, "\n\nReview this change: report the vulnerabilities of the code as it is after it. "+
-			"Your tools show the files after the change. The change:\n\n%s", diff)
+		fmt.Fprintf(&b,
+			"\n\nReview this change: report the vulnerabilities of the code as it is after it. "+
+				"Your tools show the files after the change. The change:\n\n%s", diff)
 	}
 	return b.String()
 }

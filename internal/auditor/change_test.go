@@ -20,7 +20,9 @@ func TestAChangeIsShown(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "src")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	git := func(args ...string) string {
-		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...).CombinedOutput()
+		out, err := exec.Command("git",
+			append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@example.com"},
+				args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return strings.TrimSpace(string(out))
 	}
@@ -30,7 +32,8 @@ func TestAChangeIsShown(t *testing.T) {
 		git("add", "-A")
 		git("commit", "-q", "-m", text)
 	}
-	task := audit.AuditTask{Dir: dir, Base: git("rev-parse", "HEAD^"), Head: git("rev-parse", "HEAD"), Scope: []string{"src", "lib"},
+	task := audit.AuditTask{Dir: dir, Base: git("rev-parse", "HEAD^"),
+		Head: git("rev-parse", "HEAD"), Scope: []string{"src", "lib"},
 		Diff: "-one\n+two\n"}
 	entry := audit.AuditorEntry{Name: "x", Kind: "tool", Format: "text", Timeout: time.Minute,
 		Command: `git diff --stat "$ASSAY_BASE" "$ASSAY_HEAD" && git status --porcelain && cat "$ASSAY_DIFF" && echo "$ASSAY_SCOPE"`}

@@ -70,9 +70,11 @@ func TestRealAgents(t *testing.T) {
 			l := newLair(t, true)
 			const key = "sk-canary-real-7d2e41"
 			var asked, without atomic.Int32
-			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+				r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
-				if !strings.Contains(fmt.Sprint(r.Header["Authorization"], r.Header["X-Api-Key"]), key) {
+				if !strings.Contains(fmt.Sprint(r.Header["Authorization"], r.Header["X-Api-Key"]),
+					key) {
 					without.Add(1)
 				}
 				if r.Header.Get("Upgrade") != "" { // it asks for a WebSocket first
@@ -88,7 +90,8 @@ func TestRealAgents(t *testing.T) {
 				_, _ = io.WriteString(w, stream.events)
 			}))
 			defer provider.Close()
-			entry := sections[slices.IndexFunc(sections, func(e audit.AuditorEntry) bool { return e.Name == name })]
+			entry := sections[slices.IndexFunc(sections,
+				func(e audit.AuditorEntry) bool { return e.Name == name })]
 			t.Setenv(entry.Network.Key, key)
 			t.Setenv(entry.Network.BaseURL, provider.URL+stream.base)
 			entry.Timeout = 5 * time.Minute

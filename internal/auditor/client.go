@@ -83,7 +83,9 @@ func Chat(c ChatConfig) (audit.Reviewer, error) {
 func newClient(c ChatConfig) (*client, error) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name, withoutPassword(c.BaseURL))
+		return nil, fmt.Errorf(
+			"%s: the base URL is %q: expected a form like https://openrouter.ai/api/v1", c.Name,
+			withoutPassword(c.BaseURL))
 	}
 	api, known := apis[cmp.Or(c.Model.Settings.API, "chat")]
 	if !known {
@@ -91,23 +93,28 @@ func newClient(c ChatConfig) (*client, error) {
 			c.Model.Settings.API)
 	}
 	if u.RawQuery != "" || strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), api.path()) {
-		return nil, fmt.Errorf("%s: the base URL is %q: expected it without a query, and up to and "+
-			"without %s, which is added", c.Name, u.Redacted(), api.path())
+		return nil, fmt.Errorf(
+			"%s: the base URL is %q: expected it without a query, and up to and "+
+				"without %s, which is added", c.Name, u.Redacted(), api.path())
 	}
 	c.Key = strings.TrimSpace(c.Key) // secrets in files end with the end of a line
 	if strings.ContainsFunc(c.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fmt.Errorf("%s: the key in %s holds a space, an end of line or a letter that no key has: expected the key and nothing else, as its provider shows it", c.Name, cmp.Or(c.KeyName, "its configuration"))
+		return nil, fmt.Errorf(
+			"%s: the key in %s holds a space, an end of line or a letter that no key has: expected the key and nothing else, as its provider shows it", c.Name, cmp.Or(c.KeyName, "its configuration"))
 	}
 	if c.Model.ID == "" || c.Name == "" {
-		return nil, fmt.Errorf("a chat reviewer needs a name and a model's ID: it has %q and %q", c.Name, c.Model.ID)
+		return nil, fmt.Errorf("a chat reviewer needs a name and a model's ID: it has %q and %q",
+			c.Name, c.Model.ID)
 	}
 	c.MaxTokens = cmp.Or(c.Model.Settings.MaxTokens, c.MaxTokens, DefaultMaxTokens)
 	c.Timeout = cmp.Or(c.Timeout, DefaultChatTimeout)
 	rest := c.Model.Settings
 	rest.MaxTokens = 0
 	c.Idle, c.Silence = cmp.Or(c.Idle, DefaultChatIdle), cmp.Or(c.Silence, DefaultChatSilence)
-	return &client{config: c, api: api, http: &http.Client{Transport: newTransport(), CheckRedirect: stay}, masker: newMasker(c.Key), address: u.Redacted(),
-		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d%s", c.Model.ID, u.Host, c.MaxTokens, stated(rest))}, nil
+	return &client{config: c, api: api, http: &http.Client{Transport: newTransport(),
+		CheckRedirect: stay}, masker: newMasker(c.Key), address: u.Redacted(),
+		settings: fmt.Sprintf("chat 1 model %s at %s max_tokens %d%s", c.Model.ID, u.Host,
+			c.MaxTokens, stated(rest))}, nil
 }
 
 // stated returns the settings of a model after a space. Chat completions are the default API
@@ -123,7 +130,10 @@ var userInfo = regexp.MustCompile(`^(?i)([a-z]+:(?://)?)?.*@`)
 
 // withoutPassword returns an address without its password, for a message: it may be none that
 // can be parsed.
-func withoutPassword(address string) string { return userInfo.ReplaceAllString(address, "${1}xxxxx@") }
+func withoutPassword(address string) string {
+	return userInfo.ReplaceAllString(address,
+		"${1}xxxxx@")
+}
 
 // Name is as in results.db.
 func (c *client) Name() string { return c.config.Name }
@@ -200,7 +210,8 @@ var (
 func (c *client) once(parent context.Context, body *request) (*reply, audit.Attempt, *failure) {
 	ctx, end := context.WithCancelCause(parent)
 	defer end(nil)
-	slow := time.AfterFunc(body.timeout, func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
+	slow := time.AfterFunc(body.timeout,
+		func() { end(fmt.Errorf("%w within %s", errSlow, body.timeout)) })
 	defer slow.Stop()
 	a := audit.Attempt{Started: time.Now()}
 	if err := c.preflight(ctx); err != nil {
@@ -219,8 +230,10 @@ func (c *client) once(parent context.Context, body *request) (*reply, audit.Atte
 	case unheard(a.HTTPStatus):
 		a.Usage = c.usage(&reply{}, body.bytes())
 	}
-	if m := c.config.Model; m.Priced && !a.Usage.Priced && (got != nil || res == nil || unheard(a.HTTPStatus)) {
-		a.Usage.Unsure = price(m, float64(body.bytes())/bytesPerTokenWorst+overheadTokens, float64(body.maxTokens))
+	if m := c.config.Model; m.Priced && !a.Usage.Priced &&
+		(got != nil || res == nil || unheard(a.HTTPStatus)) {
+		a.Usage.Unsure = price(m, float64(body.bytes())/bytesPerTokenWorst+overheadTokens,
+			float64(body.maxTokens))
 	}
 	if res != nil {
 		a.Grant = grant(res.Header, a.Usage, time.Now())
@@ -232,7 +245,8 @@ func (c *client) once(parent context.Context, body *request) (*reply, audit.Atte
 		return got, a, f
 	}
 	if got.streamed && !a.Usage.Priced && c.config.Model.Priced {
-		c.leaveOut(func(p *parameters) *bool { return &p.stream }) // it does not count what it streams
+		// it does not count what it streams
+		c.leaveOut(func(p *parameters) *bool { return &p.stream })
 	}
 	a.FinishReason = oneLine(got.answer.FinishReason)
 	return got, a, nil
@@ -243,12 +257,14 @@ const maxPauses = 8
 
 // exchange asks once. Where the model pauses in the middle of its answer (Anthropic's
 // pause_turn), what it wrote is sent back, and it goes on.
-func (c *client) exchange(ctx context.Context, body *request) (got *reply, a audit.Attempt, f *failure) {
+func (c *client) exchange(ctx context.Context, body *request) (got *reply,
+	a audit.Attempt, f *failure) {
 	before := audit.Attempt{Usage: audit.Usage{Priced: true}}
 	for range maxPauses {
 		got, a, f = c.once(ctx, body)
 		if f != nil {
-			f.attempt.Usage, f.attempt.Latency = before.Usage.Add(f.attempt.Usage), before.Latency+f.attempt.Latency
+			f.attempt.Usage, f.attempt.Latency = before.Usage.Add(f.attempt.Usage), before.Latency+
+				f.attempt.Latency
 		}
 		if before.Usage.TokensIn > 0 {
 			a.Started = before.Started
@@ -268,7 +284,8 @@ func (c *client) exchange(ctx context.Context, body *request) (got *reply, a aud
 // send makes the request and reads the response. It asks for a stream if the server supports
 // that: a model that stops within its answer is then noticed soon, and what it wrote before is
 // known.
-func (c *client) send(ctx context.Context, end context.CancelCauseFunc, body *request) (got *reply, res *http.Response, err error) {
+func (c *client) send(ctx context.Context, end context.CancelCauseFunc, body *request) (got *reply,
+	res *http.Response, err error) {
 	if res, err = c.post(ctx, body); err != nil {
 		return nil, nil, err
 	}
@@ -298,11 +315,15 @@ func (c *client) read(choice *choice) audit.Review {
 	switch whole := choice.FinishReason != "content_filter" && choice.FinishReason != "length"; {
 	case m.Refusal != "" && whole && ReadReply(text).Status == audit.Answered: // it declines a part
 	case m.Refusal != "":
-		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + firstLine(c.redact(m.Refusal)), Raw: text}
+		return audit.Review{Status: audit.Refused, Detail: "the model declined: " +
+			firstLine(c.redact(m.Refusal)), Raw: text}
 	case choice.FinishReason == "content_filter":
-		return audit.Review{Status: audit.Refused, Detail: "the provider's content filter cut the answer off", Raw: text}
+		return audit.Review{Status: audit.Refused,
+			Detail: "the provider's content filter cut the answer off", Raw: text}
 	case choice.FinishReason == "length": // whatever is there may be followed by its opposite
-		return audit.Review{Status: audit.Malformed, Detail: "truncated: the model reached its limit of tokens (finish_reason length)", Raw: text}
+		return audit.Review{Status: audit.Malformed,
+			Detail: "truncated: the model reached its limit of tokens (finish_reason length)",
+			Raw:    text}
 	}
 	return ReadReply(text)
 }

@@ -61,7 +61,8 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	defer home.Close()
 	before := box.Fingerprint(task.Dir)
 	p := c.process(confined, home)
-	p.Dir, p.Env = task.Dir, append(p.Env, "ASSAY_FORMAT="+home.Path(formatFile), "ASSAY_FILES="+home.Path(filesDir))
+	p.Dir, p.Env = task.Dir, append(p.Env, "ASSAY_FORMAT="+home.Path(formatFile),
+		"ASSAY_FILES="+home.Path(filesDir))
 	p.Env = append(p.Env, variables(task, home.Path(changeFile))...)
 	if task.MaxUSD > 0 {
 		p.Env = append(p.Env, "ASSAY_MAX_USD="+strconv.FormatFloat(task.MaxUSD, 'f', -1, 64))
@@ -69,7 +70,8 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if p.Progress { // its events may be there
 		p.Cap = maxEvents
 	}
-	if confined != nil { // an agent's own sandbox cannot work inside ours, and must where there is none
+	// an agent's own sandbox cannot work inside ours, and must where there is none
+	if confined != nil {
 		p.Env = append(p.Env, "ASSAY_CONFINED="+confined.By())
 	}
 	limit := box.Limits(c.entry.Limits).Report
@@ -78,11 +80,15 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 		return audit.AuditRun{}, err
 	}
 	c.confirm(&e.said, e.Network)
-	run := audit.AuditRun{Raw: e.text, Stderr: e.Stderr, Command: []string{c.entry.Command}, Version: c.version(ctx, confined), Usage: e.said.Usage,
-		Model: cmp.Or(strings.Join(e.said.Served, ", "), c.asked(&e.said)), Unconfirmed: len(e.said.Served) == 0 && c.asked(&e.said) != "",
-		ExitCode: e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory, Confined: e.Confined, Network: e.Network, Exposed: exposed}
+	run := audit.AuditRun{Raw: e.text, Stderr: e.Stderr, Command: []string{c.entry.Command},
+		Version: c.version(ctx, confined), Usage: e.said.Usage,
+		Model:       cmp.Or(strings.Join(e.said.Served, ", "), c.asked(&e.said)),
+		Unconfirmed: len(e.said.Served) == 0 && c.asked(&e.said) != "",
+		ExitCode:    e.Code, Started: e.Started, Duration: e.Duration, PeakMemory: e.PeakMemory,
+		Confined: e.Confined, Network: e.Network, Exposed: exposed}
 	if box.Fingerprint(task.Dir) != before {
-		run.Exposed = strings.TrimPrefix(run.Exposed+"; it changed the source that it was to read", "; ")
+		run.Exposed = strings.TrimPrefix(run.Exposed+"; it changed the source that it was to read",
+			"; ")
 	}
 	if e.wrapped {
 		run.Events = audit.Clip(e.Stdout, maxEvents)
@@ -95,7 +101,8 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if why != "" {
 		run.Invalid = why
 	} else if run.Invalid != "" {
-		run.Invalid = strings.TrimSuffix(fmt.Sprintf("%s (exit status %d): %s", run.Invalid, e.Code, e.LastWords()), ": ")
+		run.Invalid = strings.TrimSuffix(fmt.Sprintf("%s (exit status %d): %s", run.Invalid, e.Code,
+			e.LastWords()), ": ")
 		if e.notRun() {
 			if why := c.whyNotRun(ctx, confined, e.Stderr); why != "" {
 				run.Invalid += ": " + why
@@ -126,7 +133,8 @@ func outOfReach(network []audit.Traffic) string {
 	if len(refused) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; it was let through to no host, and asked for %s: its section names under Hosts whom it needs", strings.Join(refused[:min(len(refused), 5)], ", "))
+	return fmt.Sprintf(
+		"; it was let through to no host, and asked for %s: its section names under Hosts whom it needs", strings.Join(refused[:min(len(refused), 5)], ", "))
 }
 
 // formatFile is the file in a program's home that describes the text report.
@@ -141,7 +149,8 @@ func (c *command) read(run *audit.AuditRun, e *ran) {
 		var early string
 		run.Report, run.Invalid, early = readRun(&c.entry, e.text, &e.said, c.unmeasured(&e.said))
 		if e.usageWrong != "" {
-			run.Report.Problems = append(run.Report.Problems, audit.Problem{Pos: c.entry.Pos, What: e.usageWrong})
+			run.Report.Problems = append(run.Report.Problems, audit.Problem{Pos: c.entry.Pos,
+				What: e.usageWrong})
 		}
 		if !e.TimedOut && e.Cut == 0 {
 			run.EndedEarly = early
@@ -160,7 +169,8 @@ func (c *command) confirm(said *events.Outcome, network []audit.Traffic) {
 			case !same:
 				said.Asked, said.Served, said.Swapped = m.Asked, []string{m.Served}, true
 				return
-			case !told && events.SameModel(asked, m.Asked, c.aliases) && !slices.Contains(said.Served, m.Served):
+			case !told && events.SameModel(asked, m.Asked, c.aliases) &&
+				!slices.Contains(said.Served, m.Served):
 				said.Served = append(said.Served, m.Served)
 			}
 		}
@@ -172,7 +182,8 @@ func (c *command) confirm(said *events.Outcome, network []audit.Traffic) {
 func (c *command) unmeasured(said *events.Outcome) string {
 	if m := promptCommand.FindStringSubmatch(c.entry.Command); m != nil {
 		if unknown := said.UnknownCommand(os.ExpandEnv(m[1])); unknown != "" {
-			return unknown + " is no command or skill that the agent knows, and went to the model as " +
+			return unknown +
+				" is no command or skill that the agent knows, and went to the model as " +
 				"plain text: expected its folder where the command line names it"
 		}
 	}
@@ -184,13 +195,16 @@ var promptCommand = regexp.MustCompile(`\s(?:-p|--print|--prompt)[\s=]+["']?(/[\
 
 // readRun reads the report of a run whose agent said what it said, if it is one: why it proves
 // nothing, unmeasured before anything else, and why it shows an early end.
-func readRun(entry *audit.AuditorEntry, raw []byte, said *events.Outcome, unmeasured string) (rep audit.Report, invalid, early string) {
-	rep, invalid = readReport(entry.Name, raw, entry.Format, entry.Rules, box.Limits(entry.Limits).Findings)
+func readRun(entry *audit.AuditorEntry, raw []byte, said *events.Outcome,
+	unmeasured string) (rep audit.Report, invalid, early string) {
+	rep, invalid = readReport(entry.Name, raw, entry.Format, entry.Rules,
+		box.Limits(entry.Limits).Findings)
 	switch {
 	case unmeasured != "":
 		invalid = entry.Name + ": " + unmeasured
 	case said.Failed != "":
-		invalid = entry.Name + ": the agent says that its own run failed: " + audit.OneLine(said.Failed, messageLimit)
+		invalid = entry.Name + ": the agent says that its own run failed: " +
+			audit.OneLine(said.Failed, messageLimit)
 	}
 	return rep, invalid, cmp.Or(rep.CutShort, said.Stopped)
 }
@@ -199,7 +213,8 @@ func readRun(entry *audit.AuditorEntry, raw []byte, said *events.Outcome, unmeas
 // it is invalid, and why it seems truncated. told is the event stream, nil if it was not kept
 // completely; report is the stored report, which is used if the section names an output file or
 // there are no events.
-func Reread(entry audit.AuditorEntry, told, report []byte) (rep audit.Report, invalid, early string) {
+func Reread(entry audit.AuditorEntry, told, report []byte) (rep audit.Report,
+	invalid, early string) {
 	said, wrapped := events.Read(told)
 	if wrapped && entry.Output == "" {
 		report = []byte(said.Report)
@@ -218,7 +233,8 @@ func (p *program) version(ctx context.Context, b *box.Box) string {
 
 // askVersion returns the first line that the program prints when asked for its version; ""
 // where it prints none.
-func (p *program) askVersion(ctx context.Context, b *box.Box, timeout time.Duration) (string, error) {
+func (p *program) askVersion(ctx context.Context, b *box.Box,
+	timeout time.Duration) (string, error) {
 	e, err := p.aside(ctx, b, p.entry.Version, timeout)
 	switch {
 	case err != nil:

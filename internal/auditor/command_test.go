@@ -26,7 +26,8 @@ var fakeAgent = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	bin := filepath.Join(dir, "fakeagent")
-	out, err := exec.Command("go", "build", "-o", bin, "assay/internal/auditor/testdata/fakeagent").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", bin,
+		"assay/internal/auditor/testdata/fakeagent").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
@@ -61,14 +62,18 @@ func newLair(t *testing.T, confined bool) *lair {
 	t.Helper()
 	bin, err := fakeAgent()
 	require.NoError(t, err)
-	l := &lair{t: t, bin: bin, export: filepath.Join(openDir(t), "src"), own: openDir(t), key: filepath.Join(openDir(t), "repository")}
+	l := &lair{t: t, bin: bin, export: filepath.Join(openDir(t), "src"), own: openDir(t),
+		key: filepath.Join(openDir(t), "repository")}
 	require.NoError(t, os.Chmod(filepath.Dir(bin), 0o711))
 	require.NoError(t, os.Mkdir(l.export, 0o755))
-	require.NoError(t, os.Chmod(l.own, 0o777)) // where we are root, it is another account that writes there
-	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"), []byte("class A {}\n"), 0o444))
+	// where we are root, it is another account that writes there
+	require.NoError(t, os.Chmod(l.own, 0o777))
+	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"),
+		[]byte("class A {}\n"), 0o444))
 	require.NoError(t, os.MkdirAll(filepath.Join(l.key, "fixtures", "projects"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(l.key, "go.mod"), []byte("module x\n"), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(l.key, "fixtures", "projects", "x.md"), []byte(secret), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(l.key, "fixtures", "projects", "x.md"),
+		[]byte(secret), 0o644))
 	t.Setenv("ASSAY_ROOT", l.key)
 	if confined {
 		if missing := box.Missing(); missing != "" {
@@ -95,7 +100,8 @@ func both(t *testing.T, f func(t *testing.T, l *lair)) {
 	t.Run("confined", func(t *testing.T) { f(t, newLair(t, true)) })
 	t.Run("by Landlock", func(t *testing.T) {
 		broken := openDir(t)
-		require.NoError(t, os.WriteFile(filepath.Join(broken, "bwrap"), []byte("#!/bin/sh\necho no user namespaces >&2; exit 1\n"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(broken, "bwrap"),
+			[]byte("#!/bin/sh\necho no user namespaces >&2; exit 1\n"), 0o755))
 		t.Setenv("PATH", broken+":"+os.Getenv("PATH"))
 		f(t, newLair(t, true))
 	})
@@ -107,8 +113,10 @@ func kind(t *testing.T) string { return t.Name()[strings.LastIndex(t.Name(), "/"
 
 // agent gives the fake agent with arguments as an auditor.
 func (l *lair) agent(args string, edit ...func(*audit.AuditorEntry)) *command {
-	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Format: "auto", Timeout: 10 * time.Minute, Reads: []string{filepath.Dir(l.bin)},
-		Writes: []string{l.own}, Command: l.bin + " " + args, Pos: audit.Pos{File: "auditors.md", Line: 7}}
+	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Format: "auto", Timeout: 10 * time.Minute,
+		Reads:  []string{filepath.Dir(l.bin)},
+		Writes: []string{l.own}, Command: l.bin + " " + args,
+		Pos: audit.Pos{File: "auditors.md", Line: 7}}
 	for _, f := range edit {
 		f(&e)
 	}
@@ -140,7 +148,9 @@ func TestAnAgentsReportIsRead(t *testing.T) {
 		require.Len(t, run.Report.Findings, 2)
 		require.True(t, run.Report.Header && run.Report.Sentinel)
 		require.Positive(t, run.Duration)
-		require.Equal(t, kind(t) == "bare", strings.Contains(run.Exposed, "not confined (switched off by ASSAY_SANDBOX=off)"), run.Exposed)
+		require.Equal(t, kind(t) == "bare",
+			strings.Contains(run.Exposed, "not confined (switched off by ASSAY_SANDBOX=off)"),
+			run.Exposed)
 	})
 }
 
@@ -148,7 +158,10 @@ func TestAnAgentsReportIsRead(t *testing.T) {
 // transient; one that breaks off shows an early end; a report is neither.
 func TestWhatIsWorthAnotherTry(t *testing.T) {
 	l := newLair(t, false)
-	retry := func(e *audit.AuditorEntry) { e.Retry = []string{"429", "529", "overloaded", "ECONNRESET"} }
+	retry := func(e *audit.AuditorEntry) {
+		e.Retry = []string{"429", "529",
+			"overloaded", "ECONNRESET"}
+	}
 	run := l.run(l.agent("-fail -1 -say 'API Error: 429 rate_limit_error (retry-after: 7)'", retry))
 	require.NotEmpty(t, run.Invalid)
 	require.True(t, run.Transient)
@@ -163,7 +176,8 @@ func TestWhatIsWorthAnotherTry(t *testing.T) {
 	require.False(t, l.run(l.agent("-fail -1 -say '429'")).Transient, "its section does not say so")
 
 	run = l.run(l.agent("-silent -exit 145; printf 'status: 401\n}\n' >&2; exit 145"))
-	require.Contains(t, run.Invalid, "(exit status 145): status: 401", "an HTTP status cut to a byte, and no signal")
+	require.Contains(t, run.Invalid, "(exit status 145): status: 401",
+		"an HTTP status cut to a byte, and no signal")
 
 	run = l.run(l.agent("-invent 3 -truncate", retry))
 	require.Contains(t, run.EndedEarly, "truncated")
@@ -179,10 +193,12 @@ func TestItsKeysAreMasked(t *testing.T) {
 	t.Setenv("X_API_KEY", "canary-0123456789")
 	t.Setenv("X_MODEL", "canary-model")
 	env := func(e *audit.AuditorEntry) { e.Env = []string{"X_API_KEY", "X_MODEL"} }
-	run := l.run(l.agent("-fail -1 -say \"$X_API_KEY $(printf %s \"$X_API_KEY\" | od -An -tx1 | tr -d ' \n') $X_MODEL\"", env))
+	run := l.run(l.agent(
+		"-fail -1 -say \"$X_API_KEY $(printf %s \"$X_API_KEY\" | od -An -tx1 | tr -d ' \n') $X_MODEL\"", env))
 	require.Contains(t, run.Invalid, "[key] [key] canary-model")
 	require.NotContains(t, string(run.Stderr), "canary-0")
-	file := l.agent("; echo \"$X_API_KEY\" > $ASSAY_OUT/r.txt; echo \"$X_API_KEY\"", env, func(e *audit.AuditorEntry) { e.Output = "r.txt" })
+	file := l.agent("; echo \"$X_API_KEY\" > $ASSAY_OUT/r.txt; echo \"$X_API_KEY\"", env,
+		func(e *audit.AuditorEntry) { e.Output = "r.txt" })
 	require.Equal(t, "[key]\n", string(l.run(file).Raw))
 }
 
@@ -255,11 +271,14 @@ func TestTermThenKill(t *testing.T) {
 // signals: go test in the hands of somebody who presses ^C.
 func auditAlone(args string) {
 	parts := strings.Split(args, "|")
-	e := audit.AuditorEntry{Name: "fake", Timeout: 10 * time.Minute, Reads: []string{filepath.Dir(parts[1])}, Writes: []string{parts[2]}, Command: parts[1] + " " + parts[3]}
+	e := audit.AuditorEntry{Name: "fake", Timeout: 10 * time.Minute,
+		Reads: []string{filepath.Dir(parts[1])}, Writes: []string{parts[2]}, Command: parts[1] +
+			" " + parts[3]}
 	if parts[0] == "bare" {
 		os.Setenv("ASSAY_SANDBOX", "off")
 	}
-	run, err := (&command{program{entry: e, grace: time.Second}}).Audit(context.Background(), audit.AuditTask{Dir: parts[4]})
+	run, err := (&command{program{entry: e, grace: time.Second}}).Audit(context.Background(),
+		audit.AuditTask{Dir: parts[4]})
 	fmt.Println("not interrupted", run.Invalid, err)
 	os.Exit(3)
 }
@@ -275,12 +294,16 @@ func TestAnInterruptTakesTheAgentAlong(t *testing.T) {
 			ready := filepath.Join(l.own, "ready-"+sig.String())
 			lock := filepath.Join(l.own, "lock-"+sig.String())
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "ASSAY_TEST_AUDIT="+strings.Join([]string{mode, l.bin, l.own, "-deaf -fork " + lock + " -ready " + ready, l.export}, "|"))
+			cmd.Env = append(os.Environ(), "ASSAY_TEST_AUDIT="+
+				strings.Join([]string{mode, l.bin, l.own, "-deaf -fork " + lock + " -ready " +
+					ready, l.export}, "|"))
 			require.NoError(t, cmd.Start())
-			require.Eventually(t, func() bool { return box.Exists(ready) }, 2*time.Minute, time.Millisecond)
+			require.Eventually(t, func() bool { return box.Exists(ready) }, 2*time.Minute,
+				time.Millisecond)
 			require.NoError(t, cmd.Process.Signal(sig))
 			_ = cmd.Wait()
-			require.Equal(t, sig, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), cmd.ProcessState)
+			require.Equal(t, sig, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(),
+				cmd.ProcessState)
 			l.free(lock + ".1")
 			l.free(lock + ".2")
 		}
@@ -303,7 +326,9 @@ func TestFiveGigabytes(t *testing.T) {
 	if os.Getenv("ASSAY_LONG") != "" {
 		n = "5000000000"
 	}
-	c = l.agent("-flood "+n+" -invent 1 > /dev/stderr; echo the tail; exec "+l.bin+" -invent 1 > $ASSAY_OUT/report.md; ", func(e *audit.AuditorEntry) { e.Output = "report.md" })
+	c = l.agent("-flood "+n+" -invent 1 > /dev/stderr; echo the tail; exec "+l.bin+
+		" -invent 1 > $ASSAY_OUT/report.md; ",
+		func(e *audit.AuditorEntry) { e.Output = "report.md" })
 	run = l.run(c)
 	require.Empty(t, run.Invalid)
 	require.Len(t, run.Report.Findings, 1)
@@ -351,16 +376,23 @@ func TestTheKeyIsOutOfReachThroughReads(t *testing.T) {
 	run := l.run(l.agent("-snoop canary-''5f2c1e -where="+l.key, around))
 	require.NotContains(t, string(run.Stderr), "FOUND")
 
-	_, err := l.agent("", func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, l.key) }).Audit(context.Background(), audit.AuditTask{Dir: l.export})
+	_, err := l.agent("",
+		func(e *audit.AuditorEntry) {
+			e.Reads = append(e.Reads,
+				l.key)
+		}).Audit(context.Background(), audit.AuditTask{Dir: l.export})
 	require.ErrorContains(t, err, "holds answer keys")
-	_, err = l.agent("", func(e *audit.AuditorEntry) { e.Reads = []string{"/no/such"} }).Audit(context.Background(), audit.AuditTask{Dir: l.export})
+	_, err = l.agent("",
+		func(e *audit.AuditorEntry) { e.Reads = []string{"/no/such"} }).Audit(context.Background(),
+		audit.AuditTask{Dir: l.export})
 	require.ErrorContains(t, err, "auditors.md:7: fake: Reads names /no/such, which is not there")
 }
 
 func TestItWritesWhereItMay(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		outside := filepath.Join(t.TempDir(), "outside")
-		tries := []string{filepath.Join(l.export, "A.java"), filepath.Join(l.export, "new"), outside, "/usr/assay-was-here", "$TMPDIR/mine", "$HOME/mine"}
+		tries := []string{filepath.Join(l.export, "A.java"), filepath.Join(l.export, "new"),
+			outside, "/usr/assay-was-here", "$TMPDIR/mine", "$HOME/mine"}
 		if kind(t) == "bare" {
 			tries = append(tries[:3], tries[4:]...) // nothing would keep it from /usr
 		}
@@ -380,18 +412,21 @@ func TestItWritesWhereItMay(t *testing.T) {
 		}
 		b, err := os.ReadFile(filepath.Join(l.export, "A.java"))
 		require.NoError(t, err)
-		require.Equal(t, kind(t) != "bare" || !strings.Contains(said, "WROTE "+tries[0]), string(b) == "class A {}\n")
+		require.Equal(t, kind(t) != "bare" || !strings.Contains(said, "WROTE "+tries[0]),
+			string(b) == "class A {}\n")
 	})
 }
 
 func TestTheNetworkIsOutOfReach(t *testing.T) {
 	l := newLair(t, true)
 	look := func(e *audit.AuditorEntry) { e.Command = "cat /proc/net/dev >&2; " + e.Command }
-	require.NotRegexp(t, `(?m)^\s*(eth|en|wl|tap|tun|veth)`, string(l.run(l.agent("", look)).Stderr))
+	require.NotRegexp(t, `(?m)^\s*(eth|en|wl|tap|tun|veth)`,
+		string(l.run(l.agent("", look)).Stderr))
 	asks := func(e *audit.AuditorEntry) { e.Network.Open = true }
 	host, err := os.ReadFile("/proc/net/dev")
 	require.NoError(t, err)
-	require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(l.run(l.agent("", look, asks)).Stderr), "\n"))
+	require.Equal(t, strings.Count(string(host), "\n"),
+		strings.Count(string(l.run(l.agent("", look, asks)).Stderr), "\n"))
 }
 
 // TestTheProviderIsNotNamed: who reached no host is told which it asked for.
@@ -401,19 +436,22 @@ func TestTheProviderIsNotNamed(t *testing.T) {
 		e.Network.Hosts = []string{"api.example.com"}
 		e.Command = `bash -c 'exec 3<>/dev/tcp/127.0.0.1/3128; printf "CONNECT provider.example:443 HTTP/1.1\r\nHost: provider.example:443\r\n\r\n" >&3; head -n 1 <&3 >&2'`
 	}))
-	require.Contains(t, run.Invalid, "403 Forbidden; it was let through to no host, and asked for provider.example:443: its section names under Hosts whom it needs")
+	require.Contains(t, run.Invalid,
+		"403 Forbidden; it was let through to no host, and asked for provider.example:443: its section names under Hosts whom it needs")
 }
 
 // TestNoEscapeLeaves: what it writes to reports stays as it is; what Assay says of
 // it is plain.
 func TestNoEscapeLeaves(t *testing.T) {
 	l := newLair(t, false)
-	run := l.run(l.agent("-escape -silent -exit 3", func(e *audit.AuditorEntry) { e.Version = `printf '\033[31mv1\033[0m\n'` }))
+	run := l.run(l.agent("-escape -silent -exit 3",
+		func(e *audit.AuditorEntry) { e.Version = `printf '\033[31mv1\033[0m\n'` }))
 	require.Equal(t, `\u001b[31mv1\u001b[0m`, run.Version)
 	require.NotContains(t, run.Invalid, "\x1b")
 	require.NotContains(t, run.Invalid, "\x16")
 	require.Contains(t, run.Invalid, "the report is empty")
-	require.Contains(t, run.Invalid, "(exit status 3): \\u001b[2J\\u001b]0;owned\\u0007\\u0016--- FAIL: TestForged")
+	require.Contains(t, run.Invalid,
+		"(exit status 3): \\u001b[2J\\u001b]0;owned\\u0007\\u0016--- FAIL: TestForged")
 
 	// A tool's own notice that it failed is its own text too.
 	sarif := `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"invocations":[{"executionSuccessful":false,"exitCodeDescription":"\\u001b[2Jgone"}],"results":[]}]}`
@@ -428,23 +466,29 @@ func TestNoEscapeLeaves(t *testing.T) {
 func TestRunsThatProveNothing(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		for name, c := range map[string]struct{ args, want string }{
-			"exits 0 with nothing":  {"-silent", "the report is empty: expected an audit report, which says so where it has no findings (exit status 0)"},
+			"exits 0 with nothing": {"-silent",
+				"the report is empty: expected an audit report, which says so where it has no findings (exit status 0)"},
 			"breaks off":            {"-invent 3 -truncate", "truncated"},
 			"crashes":               {"-invent 3 -crash", "killed by a signal (killed)"},
 			"SARIF that breaks off": {"-invent 3 -truncate -format sarif", "truncated"},
 			"is not there":          {"; no-such-program", "(exit status 127)"},
-			"an envelope cut short": {"-invent 3 -envelope claude-stream -truncate", "breaks off before its answer"},
+			"an envelope cut short": {"-invent 3 -envelope claude-stream -truncate",
+				"breaks off before its answer"},
 		} {
 			if name == "is not there" {
 				c.args = "-silent" + c.args
 			}
 			require.Contains(t, l.run(l.agent(c.args)).Invalid, c.want, name)
 		}
-		require.Empty(t, l.run(l.agent("")).Invalid, "a whole report without findings proves something")
-		require.Empty(t, l.run(l.agent("-invent 1 -exit 1")).Invalid, "many tools exit with 1 where they find something")
+		require.Empty(t, l.run(l.agent("")).Invalid,
+			"a whole report without findings proves something")
+		require.Empty(t, l.run(l.agent("-invent 1 -exit 1")).Invalid,
+			"many tools exit with 1 where they find something")
 		out := l.agent("", func(e *audit.AuditorEntry) { e.Output = "report.md" })
-		require.Contains(t, l.run(out).Invalid, "it wrote no report to $ASSAY_OUT/report.md (exit status 0): === SENTINEL")
-		link := l.agent("; ln -s ../../../.."+l.key+"/fixtures/projects/x.md $ASSAY_OUT/report.md", func(e *audit.AuditorEntry) { e.Output = "report.md" })
+		require.Contains(t, l.run(out).Invalid,
+			"it wrote no report to $ASSAY_OUT/report.md (exit status 0): === SENTINEL")
+		link := l.agent("; ln -s ../../../.."+l.key+"/fixtures/projects/x.md $ASSAY_OUT/report.md",
+			func(e *audit.AuditorEntry) { e.Output = "report.md" })
 		require.Contains(t, l.run(link).Invalid, "$ASSAY_OUT/report.md is a link: expected a file")
 	})
 }
@@ -460,10 +504,13 @@ func TestLimitsOfASection(t *testing.T) {
 		require.Empty(t, l.run(l.agent("-invent 10", limited(audit.Limits{Findings: 10}))).Invalid)
 		run = l.run(l.agent("-invent 100", limited(audit.Limits{Report: 1000})))
 		require.Equal(t, "it was stopped: its report is larger than 1000 bytes", run.Invalid)
-		run = l.run(l.agent("-invent 100 > $ASSAY_OUT/r", limited(audit.Limits{Report: 1000}), func(e *audit.AuditorEntry) { e.Output = "r" }))
+		run = l.run(l.agent("-invent 100 > $ASSAY_OUT/r", limited(audit.Limits{Report: 1000}),
+			func(e *audit.AuditorEntry) { e.Output = "r" }))
 		require.Contains(t, run.Invalid, "its report is larger than 1000 bytes")
-		run = l.run(l.agent("-invent 1; sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & wait", limited(audit.Limits{Processes: 3})))
-		require.Contains(t, run.Invalid, "more than 3 processes and threads (the limit Processes of its section)")
+		run = l.run(l.agent("-invent 1; sleep 1000 & sleep 1000 & sleep 1000 & sleep 1000 & wait",
+			limited(audit.Limits{Processes: 3})))
+		require.Contains(t, run.Invalid,
+			"more than 3 processes and threads (the limit Processes of its section)")
 		require.Empty(t, run.Report.Findings)
 		require.Contains(t, run.Confined, "limits by ")
 	})
@@ -473,7 +520,8 @@ func TestLimitsOfASection(t *testing.T) {
 func TestAnotherFolderForTheReport(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
 		require.NoError(t, os.WriteFile(filepath.Join(l.key, "report.md"), []byte("forged"), 0o644))
-		run := l.run(l.agent(`; rm -rf "$ASSAY_OUT"; ln -s ../../../..`+l.key+` "$ASSAY_OUT"`, func(e *audit.AuditorEntry) { e.Output = "report.md" }))
+		run := l.run(l.agent(`; rm -rf "$ASSAY_OUT"; ln -s ../../../..`+l.key+` "$ASSAY_OUT"`,
+			func(e *audit.AuditorEntry) { e.Output = "report.md" }))
 		require.Contains(t, run.Invalid, "it put a link in the place of the folder $ASSAY_OUT")
 		require.NotContains(t, string(run.Raw), "forged")
 	})
@@ -482,15 +530,18 @@ func TestAnotherFolderForTheReport(t *testing.T) {
 // TestAToolOutOfSight: a file that Reads must name is told before it starts.
 func TestAToolOutOfSight(t *testing.T) {
 	l := newLair(t, true)
-	_, err := l.agent("", func(e *audit.AuditorEntry) { e.Reads = nil }).Audit(context.Background(), audit.AuditTask{Dir: l.export})
-	require.ErrorContains(t, err, "auditors.md:7: fake: its command names "+l.bin+", which it may not see: add the file")
+	_, err := l.agent("", func(e *audit.AuditorEntry) { e.Reads = nil }).Audit(context.Background(),
+		audit.AuditTask{Dir: l.export})
+	require.ErrorContains(t, err, "auditors.md:7: fake: its command names "+l.bin+
+		", which it may not see: add the file")
 }
 
 func TestEnvironmentIsAllowed(t *testing.T) {
 	t.Setenv("OPENROUTER_API_KEY", secret)
 	t.Setenv("AGENT_MODE", "let-through")
 	both(t, func(t *testing.T, l *lair) {
-		run := l.run(l.agent("; env >&2", func(e *audit.AuditorEntry) { e.Env = []string{"AGENT_MODE"} }))
+		run := l.run(l.agent("; env >&2",
+			func(e *audit.AuditorEntry) { e.Env = []string{"AGENT_MODE"} }))
 		require.NotContains(t, string(run.Stderr), secret)
 		require.Contains(t, string(run.Stderr), "AGENT_MODE=let-through")
 		home, err := os.UserHomeDir()

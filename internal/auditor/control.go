@@ -28,7 +28,10 @@ func Control(name string) audit.Reviewer {
 
 // Deterministic reports whether the reviewer of this name is one of our own, which
 // cost nothing and answer the same question always the same.
-func Deterministic(reviewer string) bool { return reviewer == "patterns" || Control(reviewer) != nil }
+func Deterministic(reviewer string) bool {
+	return reviewer == "patterns" ||
+		Control(reviewer) != nil
+}
 
 // Name is "control-words".
 func (wordsControl) Name() string { return "control-words" }
@@ -39,7 +42,8 @@ func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Re
 	if err := ctx.Err(); err != nil {
 		return audit.Review{Status: audit.Errored, Detail: err.Error()}, nil
 	}
-	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.5, Explanation: "no word is missing"}
+	rev := audit.Review{Status: audit.Answered, Verdict: audit.Good, Confidence: 0.5,
+		Explanation: "no word is missing"}
 	lacking := lacking(strings.ToLower(withoutComments(task.Code)))
 	var why []string
 	for _, m := range mattersOf(task.Spec) {
@@ -48,7 +52,9 @@ func (wordsControl) Review(ctx context.Context, task audit.ReviewTask) (audit.Re
 			continue
 		}
 		rev.Verdict, rev.Violates = audit.Bad, append(rev.Violates, m.number)
-		why = append(why, fmt.Sprintf("requirement %d speaks of %s, and none of its words stands in the code", m.number, demands[m.demands[i]].matter))
+		why = append(why,
+			fmt.Sprintf("requirement %d speaks of %s, and none of its words stands in the code",
+				m.number, demands[m.demands[i]].matter))
 	}
 	if len(why) > 0 {
 		rev.Explanation = strings.Join(why, "; ")
@@ -113,20 +119,33 @@ type demand struct {
 
 // demands were written from general knowledge, before and without any case.
 var demands = []demand{
-	words("tenants", `tenant|organi[sz]ation|another (company|customer|clinic|branch)`, `select|find|query|get`, `tenant|org|company|clinic|branch|agency|account`),
-	words("ownership", `\bown\b|their own|belongs? to`, `select|update|delete|find|query`, `owner|user_?id|created_by|member|customer_?id`),
-	words("roles", `\brole|manager|administrator|permission|may only`, `update|insert|delete|create|set`, `role|permission|manager|admin|can_|allowed|grant`),
-	words("concurrent changes", `concurren|at the same time|twice|simultaneous|race`, `update|insert|balance|stock|count`, `for update|lock|serializable|transaction|atomic|on conflict|mutex`),
-	words("deletion", `deleted|archived|soft`, `select|update|find`, `deleted|archived|removed|active`),
+	words("tenants", `tenant|organi[sz]ation|another (company|customer|clinic|branch)`,
+		`select|find|query|get`, `tenant|org|company|clinic|branch|agency|account`),
+	words("ownership", `\bown\b|their own|belongs? to`, `select|update|delete|find|query`,
+		`owner|user_?id|created_by|member|customer_?id`),
+	words("roles", `\brole|manager|administrator|permission|may only`,
+		`update|insert|delete|create|set`, `role|permission|manager|admin|can_|allowed|grant`),
+	words("concurrent changes", `concurren|at the same time|twice|simultaneous|race`,
+		`update|insert|balance|stock|count`,
+		`for update|lock|serializable|transaction|atomic|on conflict|mutex`),
+	words("deletion", `deleted|archived|soft`, `select|update|find`,
+		`deleted|archived|removed|active`),
 	words("states", `\bstate|status|pending|approved|cancell?ed`, `update|set `, `status|state`),
-	words("limits", `at most|maximum|limit|exceed`, `select|insert|amount|quantity|total`, `limit|least|max|<=|<|>`),
-	words("injection", `bound|parameteri[sz]|concatenat|interpolat`, `execute|query|format\(|\x7c\x7c`, `\$\d|\?|%s|quote_ident|quote_literal|%[il]|using|:\w+`),
-	words("paths", `path|director|file name`, `open|read|join|file`, `clean|resolve|realpath|basename|abs|within|root`),
-	words("addresses", `url|webhook|internal (host|address)`, `http|fetch|request|dial`, `host|private|loopback|resolve|allow`),
-	words("secrets", `password|token|secret`, `password|token|secret|select \*`, `hash|compare|hmac|digest|omit|redact`),
+	words("limits", `at most|maximum|limit|exceed`, `select|insert|amount|quantity|total`,
+		`limit|least|max|<=|<|>`),
+	words("injection", `bound|parameteri[sz]|concatenat|interpolat`,
+		`execute|query|format\(|\x7c\x7c`, `\$\d|\?|%s|quote_ident|quote_literal|%[il]|using|:\w+`),
+	words("paths", `path|director|file name`, `open|read|join|file`,
+		`clean|resolve|realpath|basename|abs|within|root`),
+	words("addresses", `url|webhook|internal (host|address)`, `http|fetch|request|dial`,
+		`host|private|loopback|resolve|allow`),
+	words("secrets", `password|token|secret`, `password|token|secret|select \*`,
+		`hash|compare|hmac|digest|omit|redact`),
 	words("logging", `audit|log`, `update|insert|delete|log`, `log|audit|event|history`),
-	words("time zones", `time ?zone|local (time|day)|midnight`, `date|time|now`, `time ?zone|zone|utc|tz|location`),
-	words("rounding", `round|cent|minor unit`, `amount|price|total|sum`, `round|cent|numeric|floor|ceil|trunc`),
+	words("time zones", `time ?zone|local (time|day)|midnight`, `date|time|now`,
+		`time ?zone|zone|utc|tz|location`),
+	words("rounding", `round|cent|minor unit`, `amount|price|total|sum`,
+		`round|cent|numeric|floor|ceil|trunc`),
 }
 
 // words returns a demand.
@@ -147,7 +166,8 @@ func anyOf(expression string) func(string) bool {
 	}
 	other := regexp.MustCompile(strings.Join(others, "|"))
 	return func(s string) bool {
-		return slices.ContainsFunc(literals, func(l string) bool { return strings.Contains(s, l) }) ||
+		return slices.ContainsFunc(literals,
+			func(l string) bool { return strings.Contains(s, l) }) ||
 			len(others) > 0 && other.MatchString(s)
 	}
 }

@@ -16,12 +16,15 @@ func TestWordsControl(t *testing.T) {
 		want       audit.Label
 		violates   []int
 	}{
-		{"both words", "select text from notes where owner_id = $1 and deleted_at is null", audit.Good, nil},
+		{"both words", "select text from notes where owner_id = $1 and deleted_at is null",
+			audit.Good, nil},
 		{"one missing", "select text from notes where owner_id = $1", audit.Bad, []int{2}},
-		{"a comment is no code", "select text from notes where owner_id = $1 -- not deleted", audit.Bad, []int{2}},
+		{"a comment is no code", "select text from notes where owner_id = $1 -- not deleted",
+			audit.Bad, []int{2}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rev, err := Control("control-words").Review(context.Background(), audit.ReviewTask{Spec: spec, Language: "sql", Code: tt.code})
+			rev, err := Control("control-words").Review(context.Background(),
+				audit.ReviewTask{Spec: spec, Language: "sql", Code: tt.code})
 			require.NoError(t, err)
 			require.Equal(t, tt.want, rev.Verdict, rev.Explanation)
 			require.Equal(t, tt.violates, rev.Violates)

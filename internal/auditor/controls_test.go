@@ -37,7 +37,8 @@ type sourceFile struct {
 }
 
 // controlEndings are the endings of files that may hold what a key speaks of.
-var controlEndings = strings.Fields(".go .java .jsp .js .mjs .cjs .jsx .ts .tsx .vue .py .php .html .ftl .xml .yml .yaml .properties .sql")
+var controlEndings = strings.Fields(
+	".go .java .jsp .js .mjs .cjs .jsx .ts .tsx .vue .py .php .html .ftl .xml .yml .yaml .properties .sql")
 
 // sourceFiles lists the source files of a tree by path, with their number of
 // lines. Of their text nothing else is looked at.
@@ -49,7 +50,8 @@ func sourceFiles(fsys fs.FS) ([]sourceFile, error) {
 			return err
 		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !slices.Contains(controlEndings, strings.ToLower(path.Ext(name))):
+		case !d.Type().IsRegular() ||
+			!slices.Contains(controlEndings, strings.ToLower(path.Ext(name))):
 			return nil
 		}
 		b, err := fs.ReadFile(fsys, name)
@@ -92,8 +94,10 @@ func pathControl(fsys fs.FS) ([]audit.Finding, error) {
 				continue
 			}
 			said[cwes[0]] = true
-			found = append(found, audit.Finding{RuleID: "path-" + w, CWEs: cwes, Severity: audit.High, File: f.path,
-				Lines: audit.Range{Start: start, End: min(f.lines, start+controlWindow-1)}, Title: "the path speaks of " + w})
+			found = append(found, audit.Finding{RuleID: "path-" + w, CWEs: cwes,
+				Severity: audit.High, File: f.path,
+				Lines: audit.Range{Start: start, End: min(f.lines, start+controlWindow-1)},
+				Title: "the path speaks of " + w})
 		}
 	}
 	return found, nil
@@ -137,19 +141,34 @@ func pathWords(p string) []string {
 // nameCWEs gives, for a word in a path, what somebody who reads no code would
 // suspect. It was written from general knowledge, with no key at hand.
 var nameCWEs = map[string][]audit.CWE{
-	"sql": {89}, "sqli": {89}, "sqlinjection": {89}, "dao": {89}, "mapper": {89}, "repository": {89}, "query": {89}, "hql": {564, 89}, "nosql": {943},
-	"xss": {79}, "html": {79}, "template": {1336, 79}, "ssti": {1336}, "comment": {79}, "feedback": {79},
-	"exec": {78}, "command": {78, 77}, "cmd": {78}, "shell": {78}, "ping": {78}, "eval": {95, 94}, "script": {94}, "injection": {74},
-	"upload": {434}, "file": {22}, "files": {22}, "download": {22}, "path": {22}, "pathtraversal": {22}, "traversal": {22}, "zip": {22}, "lfi": {98, 22}, "include": {98},
-	"xxe": {611}, "xml": {611}, "ssrf": {918}, "proxy": {918}, "fetch": {918}, "webhook": {918}, "url": {918, 601}, "redirect": {601}, "openredirect": {601},
-	"deserialization": {502}, "deserialize": {502}, "serialization": {502}, "pickle": {502}, "yaml": {502},
-	"login": {307, 287}, "auth": {287}, "authentication": {287}, "session": {384, 613}, "password": {640, 521}, "reset": {640}, "captcha": {804, 307}, "brute": {307},
-	"token": {287}, "jwt": {347}, "jwts": {347}, "oauth": {287}, "csrf": {352}, "cors": {942}, "cookie": {614, 1004},
-	"idor": {639}, "access": {284, 639}, "accesscontrol": {284}, "authorization": {862}, "authz": {862}, "admin": {862, 306}, "permission": {862}, "role": {862}, "user": {639}, "profile": {639},
-	"order": {639}, "basket": {639}, "wallet": {841}, "payment": {841}, "coupon": {841},
-	"crypto": {327}, "cryptography": {327}, "encrypt": {327}, "cipher": {327}, "aes": {327, 321}, "rsa": {327, 321}, "md": {328}, "hash": {328, 916}, "random": {330}, "key": {321}, "secret": {798}, "config": {798}, "settings": {798}, "application": {798},
-	"log": {532}, "logs": {532}, "logging": {532}, "error": {209}, "exception": {209}, "debug": {489}, "metrics": {200}, "info": {200},
-	"pom": {1395}, "package": {1395}, "requirements": {1395}, "race": {362}, "redos": {1333}, "regex": {1333}, "prototype": {1321}, "assignment": {915}, "massassignment": {915},
+	"sql": {89}, "sqli": {89}, "sqlinjection": {89}, "dao": {89}, "mapper": {89},
+	"repository": {89}, "query": {89}, "hql": {564, 89}, "nosql": {943},
+	"xss": {79}, "html": {79}, "template": {1336, 79}, "ssti": {1336}, "comment": {79},
+	"feedback": {79},
+	"exec":     {78}, "command": {78, 77}, "cmd": {78}, "shell": {78}, "ping": {78},
+	"eval":   {95, 94},
+	"script": {94}, "injection": {74},
+	"upload": {434}, "file": {22}, "files": {22}, "download": {22}, "path": {22},
+	"pathtraversal": {22}, "traversal": {22}, "zip": {22}, "lfi": {98, 22}, "include": {98},
+	"xxe": {611}, "xml": {611}, "ssrf": {918}, "proxy": {918}, "fetch": {918}, "webhook": {918},
+	"url": {918, 601}, "redirect": {601}, "openredirect": {601},
+	"deserialization": {502}, "deserialize": {502}, "serialization": {502}, "pickle": {502},
+	"yaml":  {502},
+	"login": {307, 287}, "auth": {287}, "authentication": {287}, "session": {384, 613},
+	"password": {640, 521}, "reset": {640}, "captcha": {804, 307}, "brute": {307},
+	"token": {287}, "jwt": {347}, "jwts": {347}, "oauth": {287}, "csrf": {352}, "cors": {942},
+	"cookie": {614, 1004},
+	"idor":   {639}, "access": {284, 639}, "accesscontrol": {284}, "authorization": {862},
+	"authz": {862}, "admin": {862, 306}, "permission": {862}, "role": {862}, "user": {639},
+	"profile": {639},
+	"order":   {639}, "basket": {639}, "wallet": {841}, "payment": {841}, "coupon": {841},
+	"crypto": {327}, "cryptography": {327}, "encrypt": {327}, "cipher": {327}, "aes": {327, 321},
+	"rsa": {327, 321}, "md": {328}, "hash": {328, 916}, "random": {330}, "key": {321},
+	"secret": {798}, "config": {798}, "settings": {798}, "application": {798},
+	"log": {532}, "logs": {532}, "logging": {532}, "error": {209}, "exception": {209},
+	"debug": {489}, "metrics": {200}, "info": {200},
+	"pom": {1395}, "package": {1395}, "requirements": {1395}, "race": {362}, "redos": {1333},
+	"regex": {1333}, "prototype": {1321}, "assignment": {915}, "massassignment": {915},
 }
 
 // cveCounts is how often published CVEs name a weakness: the first CWE of each
@@ -161,9 +180,12 @@ var cveCounts = []struct {
 	cwe   audit.CWE
 	count int
 }{
-	{79, 29217}, {89, 12516}, {20, 9381}, {200, 7070}, {22, 6332}, {352, 6049}, {78, 3637}, {94, 3372}, {287, 3277}, {862, 2724},
-	{434, 2442}, {77, 1663}, {269, 1615}, {400, 1479}, {362, 1443}, {863, 1398}, {284, 1381}, {502, 1347}, {798, 1224}, {732, 1191},
-	{918, 1169}, {306, 1125}, {59, 1057}, {295, 1007}, {611, 1004}, {601, 997}, {522, 921}, {276, 910}, {74, 871}, {770, 786},
+	{79, 29217}, {89, 12516}, {20, 9381}, {200, 7070}, {22, 6332}, {352, 6049}, {78, 3637},
+	{94, 3372}, {287, 3277}, {862, 2724},
+	{434, 2442}, {77, 1663}, {269, 1615}, {400, 1479}, {362, 1443}, {863, 1398}, {284, 1381},
+	{502, 1347}, {798, 1224}, {732, 1191},
+	{918, 1169}, {306, 1125}, {59, 1057}, {295, 1007}, {611, 1004}, {601, 997}, {522, 921},
+	{276, 910}, {74, 871}, {770, 786},
 	{532, 751}, {427, 732}, {668, 600}, {319, 599}, {639, 581}, {835, 564}, {312, 552}, {203, 527},
 }
 
@@ -245,8 +267,11 @@ func memoryControl(fsys fs.FS) ([]audit.Finding, error) {
 		if err != nil {
 			return nil, fmt.Errorf("memory.tsv: %q: %w", line, err)
 		}
-		found[project] = append(found[project], audit.Finding{RuleID: "memory", CWEs: []audit.CWE{audit.CWE(cwe)}, Severity: audit.High, File: name, Function: f[2], Title: "remembered"})
-		if len(found[project]) > len(found[most]) || len(found[project]) == len(found[most]) && project < most {
+		found[project] = append(found[project], audit.Finding{RuleID: "memory",
+			CWEs: []audit.CWE{audit.CWE(cwe)}, Severity: audit.High, File: name, Function: f[2],
+			Title: "remembered"})
+		if len(found[project]) > len(found[most]) || len(found[project]) == len(found[most]) &&
+			project < most {
 			most = project
 		}
 	}
@@ -269,9 +294,15 @@ func TestPathControlNamesWhatPathsSay(t *testing.T) {
 	found, err := pathControl(tree)
 	require.NoError(t, err)
 	want := []audit.Finding{
-		{RuleID: "path-file", CWEs: []audit.CWE{22}, Severity: audit.High, File: "src/FileUploadServlet.java", Lines: audit.Range{Start: 1, End: 20}, Title: "the path speaks of file"},
-		{RuleID: "path-upload", CWEs: []audit.CWE{434}, Severity: audit.High, File: "src/FileUploadServlet.java", Lines: audit.Range{Start: 1, End: 20}, Title: "the path speaks of upload"},
-		{RuleID: "path-openredirect", CWEs: []audit.CWE{601}, Severity: audit.High, File: "vuln/open_redirect.php", Lines: audit.Range{Start: 76, End: 125}, Title: "the path speaks of openredirect"},
+		{RuleID: "path-file", CWEs: []audit.CWE{22}, Severity: audit.High,
+			File: "src/FileUploadServlet.java", Lines: audit.Range{Start: 1, End: 20},
+			Title: "the path speaks of file"},
+		{RuleID: "path-upload", CWEs: []audit.CWE{434}, Severity: audit.High,
+			File: "src/FileUploadServlet.java", Lines: audit.Range{Start: 1, End: 20},
+			Title: "the path speaks of upload"},
+		{RuleID: "path-openredirect", CWEs: []audit.CWE{601}, Severity: audit.High,
+			File: "vuln/open_redirect.php", Lines: audit.Range{Start: 76, End: 125},
+			Title: "the path speaks of openredirect"},
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
@@ -302,10 +333,12 @@ func TestMemoryControlNamesWhatIsThere(t *testing.T) {
 }
 
 func TestControlsReadNoCode(t *testing.T) {
-	tree := fstest.MapFS{"a/Upload.java": lines(300), "b/Login.php": lines(80), "c/x.go": lines(5), "routes/search.ts": lines(5)}
+	tree := fstest.MapFS{"a/Upload.java": lines(300), "b/Login.php": lines(80), "c/x.go": lines(5),
+		"routes/search.ts": lines(5)}
 	blank := fstest.MapFS{}
 	for name, f := range tree {
-		blank[name] = &fstest.MapFile{Data: bytes.Repeat([]byte("\n"), bytes.Count(f.Data, []byte("\n")))}
+		blank[name] = &fstest.MapFile{Data: bytes.Repeat([]byte("\n"),
+			bytes.Count(f.Data, []byte("\n")))}
 	}
 	for name, control := range map[string]func(fstest.MapFS) ([]audit.Finding, error){
 		"paths":  func(m fstest.MapFS) ([]audit.Finding, error) { return pathControl(m) },
@@ -340,14 +373,16 @@ func TestRandomControlDraws(t *testing.T) {
 			long++
 			n = 900
 		}
-		require.True(t, f.Lines.Start >= 1 && f.Lines.Start <= n && f.Lines.End == f.Lines.Start, "line %s of %s", f.Lines, f.File)
+		require.True(t, f.Lines.Start >= 1 && f.Lines.Start <= n && f.Lines.End == f.Lines.Start,
+			"line %s of %s", f.Lines, f.File)
 		last[f.Lines.Start] = true
 		if f.CWEs[0] == 79 {
 			xss++
 		}
 	}
 	require.InDelta(t, 0.9, float64(long)/4000, 0.03, "lines are drawn evenly")
-	require.InDelta(t, float64(cveCounts[0].count)/float64(all), float64(xss)/4000, 0.03, "weaknesses are drawn by their counts")
+	require.InDelta(t, float64(cveCounts[0].count)/float64(all), float64(xss)/4000, 0.03,
+		"weaknesses are drawn by their counts")
 	require.True(t, last[1] && last[900], "the first and the last line can be drawn")
 	again, err := randomControl(tree, 4000, 7)
 	require.NoError(t, err)
@@ -392,7 +427,8 @@ func TestWhatIsRememberedStandsInTheDocuments(t *testing.T) {
 	dimensions, err := fixture.ReadDimensions(fsys, "fixtures/dimensions.md")
 	require.NoError(t, err)
 	pinned, sealed := "| pinned tree |", "| sealed export |"
-	for _, name := range []string{"webgoat", "dvja", "pygoat", "juice-shop", "go-test-bench", "dvwa", "dataease"} {
+	for _, name := range []string{"webgoat", "dvja", "pygoat", "juice-shop", "go-test-bench",
+		"dvwa", "dataease"} {
 		p, err := fixture.ReadProject(fsys, "fixtures/projects/"+name+".md")
 		require.NoError(t, err)
 		recall := func(names seal.Names) string {
@@ -405,7 +441,8 @@ func TestWhatIsRememberedStandsInTheDocuments(t *testing.T) {
 			}
 			found, err := memoryControl(files)
 			require.NoError(t, err)
-			r, err := score.Score(score.Input{Project: p, Findings: names.Reveal(found), Dimensions: dimensions, Rounds: -1})
+			r, err := score.Score(score.Input{Project: p, Findings: names.Reveal(found),
+				Dimensions: dimensions, Rounds: -1})
 			require.NoError(t, err)
 			return r.Metrics.Recall.String()
 		}
@@ -415,7 +452,8 @@ func TestWhatIsRememberedStandsInTheDocuments(t *testing.T) {
 	page, err := os.ReadFile("../../docs/maintainers/recordings.md")
 	require.NoError(t, err)
 	for _, row := range []string{pinned, sealed} {
-		require.True(t, strings.Contains(string(page), "\n"+row+"\n"), "docs/maintainers/recordings.md should have the row\n%s", row)
+		require.True(t, strings.Contains(string(page), "\n"+row+"\n"),
+			"docs/maintainers/recordings.md should have the row\n%s", row)
 	}
 }
 
@@ -425,7 +463,10 @@ func TestControlRecordings(t *testing.T) {
 	fsys := os.DirFS("../..")
 	controls := map[string]func(fs.FS) ([]audit.Finding, error){
 		"control-paths": pathControl, "control-memory": memoryControl,
-		"control-random": func(tree fs.FS) ([]audit.Finding, error) { return randomControl(tree, 80, 1) },
+		"control-random": func(tree fs.FS) ([]audit.Finding,
+			error) {
+			return randomControl(tree, 80, 1)
+		},
 	}
 	recordings, err := Recordings(fsys, "fixtures/recordings")
 	require.NoError(t, err)

@@ -52,7 +52,8 @@ func (d Directory) Examine(ctx context.Context, name string) []Check {
 func examineCommand(ctx context.Context, entry audit.AuditorEntry) []Check {
 	entry = placed(entry)
 	p := &program{entry: entry}
-	checks := []Check{checked("needs", needs(entry), cmp.Or(strings.Join(entry.Needs, ", "), "nothing beside its programs"))}
+	checks := []Check{checked("needs", needs(entry), cmp.Or(strings.Join(entry.Needs, ", "),
+		"nothing beside its programs"))}
 	confined, exposed, err := box.New(&entry, "")
 	seen := confined.By() + " confines it"
 	if open := confined.Unconfined(entry.Network); open != "" {
@@ -66,7 +67,9 @@ func examineCommand(ctx context.Context, entry audit.AuditorEntry) []Check {
 	if len(absent) > 0 {
 		checks = append(checks, Check{"programs", true, strings.Join(absent, "; ")})
 	} else {
-		checks = append(checks, Check{"programs", false, cmp.Or(strings.Join(found, ", "), "none: it names what the shell knows by itself")})
+		checks = append(checks,
+			Check{"programs", false, cmp.Or(strings.Join(found, ", "),
+				"none: it names what the shell knows by itself")})
 	}
 	if entry.Version != "" && len(absent) == 0 {
 		version, err := p.askVersion(ctx, confined, examineTimeout)
@@ -100,7 +103,9 @@ func needs(entry audit.AuditorEntry) error {
 			}
 		}
 		if len(why) == len(names) {
-			errs = append(errs, fmt.Errorf("%s: %s: %s: put what it needs into the environment or into .env", entry.Pos, entry.Name, strings.Join(why, ", and ")))
+			errs = append(errs,
+				fmt.Errorf("%s: %s: %s: put what it needs into the environment or into .env",
+					entry.Pos, entry.Name, strings.Join(why, ", and ")))
 		}
 	}
 	return errors.Join(errs...)
@@ -129,14 +134,16 @@ func lacks(need string) string {
 func (p *program) programs(ctx context.Context, b *box.Box) (found, absent []string) {
 	names, err := commandWords(p.entry.Command)
 	if err != nil {
-		if e, err := p.aside(ctx, b, "set -n\n"+p.entry.Command, examineTimeout); err == nil && e.Code != 0 {
+		if e, err := p.aside(ctx, b, "set -n\n"+p.entry.Command, examineTimeout); err == nil &&
+			e.Code != 0 {
 			absent = append(absent, "/bin/sh cannot read its command line: "+e.LastWords())
 		}
 	}
 	if len(names) == 0 {
 		return nil, absent
 	}
-	script := "for p in '" + strings.Join(names, "' '") + `'; do command -v "$p" >/dev/null || echo "$p"; done`
+	script := "for p in '" + strings.Join(names, "' '") +
+		`'; do command -v "$p" >/dev/null || echo "$p"; done`
 	e, err := p.aside(ctx, b, script, examineTimeout)
 	if err != nil || e.Code != 0 {
 		return nil, []string{fmt.Sprintf("no program can be started: %v %s", err, e.LastWords())}
@@ -156,15 +163,18 @@ func (p *program) programs(ctx context.Context, b *box.Box) (found, absent []str
 }
 
 // notFound matches a shell's words for a program that it cannot start.
-var notFound = regexp.MustCompile(`(?m)(\S+): (?:not found|command not found|Permission denied|No such file or directory)$`)
+var notFound = regexp.MustCompile(
+	`(?m)(\S+): (?:not found|command not found|Permission denied|No such file or directory)$`)
 
 // whyNotRun returns why a command line ended with a shell's status for a program that is
 // missing or not executable; "" if that is unknown.
 func (p *program) whyNotRun(ctx context.Context, b *box.Box, stderr []byte) string {
 	_, absent := p.programs(ctx, b)
-	for _, m := range notFound.FindAllSubmatch(stderr, -1) { // what a script of the command line names
+	// what a script of the command line names
+	for _, m := range notFound.FindAllSubmatch(stderr, -1) {
 		name := string(m[1])
-		if known := slices.ContainsFunc(absent, func(why string) bool { return strings.HasPrefix(why, name+" ") }); known || b == nil {
+		if known := slices.ContainsFunc(absent,
+			func(why string) bool { return strings.HasPrefix(why, name+" ") }); known || b == nil {
 			continue
 		}
 		if at, err := exec.LookPath(name); err == nil && !b.Sees(at) {
@@ -178,14 +188,16 @@ func (p *program) whyNotRun(ctx context.Context, b *box.Box, stderr []byte) stri
 func whyAbsent(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil && box.Exists(filepath.Join(home, rest)) {
-			return fmt.Sprintf("%s is in your home, and an auditor has one of its own: write %s, and name it under Reads", name, filepath.Join(home, rest))
+			return fmt.Sprintf(
+				"%s is in your home, and an auditor has one of its own: write %s, and name it under Reads", name, filepath.Join(home, rest))
 		}
 	}
 	if at, err := exec.LookPath(name); err == nil {
 		if abs, err := filepath.Abs(at); err == nil {
 			at = abs
 		}
-		return fmt.Sprintf("%s is here (%s), and the sandbox hides it: name it, or a folder that holds it and no answers, under Reads", name, at)
+		return fmt.Sprintf(
+			"%s is here (%s), and the sandbox hides it: name it, or a folder that holds it and no answers, under Reads", name, at)
 	}
 	return name + " is not installed: its section says how"
 }
@@ -206,13 +218,15 @@ func interpreter(b *box.Box, name string) string {
 	n, _ := f.Read(head)
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
 	words := strings.Fields(strings.TrimPrefix(string(line), "#!"))
-	if !bytes.HasPrefix(line, []byte("#!")) || len(words) == 0 || b.Sees(words[0]) && box.Exists(words[0]) {
+	if !bytes.HasPrefix(line, []byte("#!")) || len(words) == 0 || b.Sees(words[0]) &&
+		box.Exists(words[0]) {
 		return ""
 	}
 	if !box.Exists(words[0]) {
 		return fmt.Sprintf("%s is a script for %s, which is not installed", name, words[0])
 	}
-	return fmt.Sprintf("%s is a script for %s, which the sandbox hides: name it, or a folder that holds it and no answers, under Reads", name, words[0])
+	return fmt.Sprintf(
+		"%s is a script for %s, which the sandbox hides: name it, or a folder that holds it and no answers, under Reads", name, words[0])
 }
 
 // examineNetwork tries the addresses that variables of the section name.
@@ -236,7 +250,9 @@ func examineNetwork(ctx context.Context, entry audit.AuditorEntry) (checks []Che
 func reach(ctx context.Context, address string) Check {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
-		return Check{"network", true, fmt.Sprintf("%q is no address: expected a form like https://api.example.com", withoutPassword(address))}
+		return Check{"network", true,
+			fmt.Sprintf("%q is no address: expected a form like https://api.example.com",
+				withoutPassword(address))}
 	}
 	port := cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[u.Scheme])
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout/4)
@@ -264,9 +280,12 @@ func (d Directory) examineModel(ctx context.Context, name string) []Check {
 	checks := []Check{{"model", false, fmt.Sprintf("%s at %s%s, told the prompt %s", c.Model.ID,
 		u.Redacted(), stated(c.Model.Settings), m.entry.Prompt[0])}}
 	if c.Model.Priced {
-		checks = append(checks, Check{"price", false, fmt.Sprintf("%g and %g USD per million tokens in and out", c.Model.In, c.Model.Out)})
+		checks = append(checks,
+			Check{"price", false, fmt.Sprintf("%g and %g USD per million tokens in and out",
+				c.Model.In, c.Model.Out)})
 	} else {
-		checks = append(checks, Check{"price", d.Budget != free.Budget, "none is known: add it to fixtures/models.md, or run with -budget none"})
+		checks = append(checks, Check{"price", d.Budget != free.Budget,
+			"none is known: add it to fixtures/models.md, or run with -budget none"})
 	}
 	reached := reach(ctx, c.BaseURL)
 	if checks = append(checks, reached); reached.Missing {
@@ -284,7 +303,8 @@ func examineKey(ctx context.Context, config ChatConfig) Check {
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(config.BaseURL, "/")+"/models", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		strings.TrimSuffix(config.BaseURL, "/")+"/models", nil)
 	if err != nil {
 		return Check{"key", true, c.redact(err.Error())}
 	}
@@ -298,7 +318,8 @@ func examineKey(ctx context.Context, config ChatConfig) Check {
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 		return Check{"key", true, c.keyAdvice()}
 	case res.StatusCode >= 300:
-		return Check{"key", false, fmt.Sprintf("not tried: the server gives no list of models (HTTP %d)", res.StatusCode)}
+		return Check{"key", false,
+			fmt.Sprintf("not tried: the server gives no list of models (HTTP %d)", res.StatusCode)}
 	case config.Provider == "openrouter":
 		return Check{"key", false, "not tried: its list of models is open to everybody"}
 	}

@@ -20,8 +20,10 @@ import (
 
 // TestOllamaHost: what OLLAMA_HOST may look like.
 func TestOllamaHost(t *testing.T) {
-	for host, want := range map[string]string{"gpu": "http://gpu:11434/v1", "gpu:1": "http://gpu:1/v1", "http://gpu:1/": "http://gpu:1/v1",
-		"https://gpu": "https://gpu/v1", "http://gpu:1/v1": "http://gpu:1/v1", "gpu:1/v1/": "http://gpu:1/v1"} {
+	for host, want := range map[string]string{"gpu": "http://gpu:11434/v1",
+		"gpu:1": "http://gpu:1/v1", "http://gpu:1/": "http://gpu:1/v1",
+		"https://gpu": "https://gpu/v1", "http://gpu:1/v1": "http://gpu:1/v1",
+		"gpu:1/v1/": "http://gpu:1/v1"} {
 		require.Equal(t, want, ollama(host), host)
 	}
 }
@@ -34,16 +36,18 @@ func TestCommandWords(t *testing.T) {
 		return names
 	}
 	for line, want := range map[string]string{
-		`claude -p "Run; this (now) $(cat "$ASSAY_FORMAT")"`:                                     "claude cat",
-		`if [ -n "$X" ]; then cp -r "$X/." "$HOME/"; fi` + "\n" + `A=1 B="x y" codex exec 'a;b'`: "cp codex",
-		`case "$HOME/" in */tmp/*) echo no >&2; exit 2;; esac; horusec start 2>&1 | tee log`:     "horusec tee",
-		"node - <<'SCRIPT'\nfoo(bar); baz\nSCRIPT\ncat x":                                        "node cat",
-		"cat > \"$TMPDIR/c.cjs\" <<'CONFIG' &&\nconst a = 1;\nCONFIG\neslint -c x .":             "cat eslint",
-		`~/bin/scan . && ./here || /opt/there --x=$(date +%s)`:                                   "~/bin/scan /opt/there date", // the one here is in the project
-		`cd sub && ./gradlew check; tools/lint .; ../x`:                                          "",
-		`X=$(which java) exec java -jar x`:                                                       "which java",
-		"scan() { cppcheck .; }; scan # it's ours; no program\ncase $X in a|b) tee x;; esac":     "cppcheck tee",
-		`grype --depth $((1+2)) $(jq .x y); 2>/dev/null sort x`:                                  "grype jq sort",
+		`claude -p "Run; this (now) $(cat "$ASSAY_FORMAT")"`: "claude cat",
+		`if [ -n "$X" ]; then cp -r "$X/." "$HOME/"; fi` + "\n" +
+			`A=1 B="x y" codex exec 'a;b'`: "cp codex",
+		`case "$HOME/" in */tmp/*) echo no >&2; exit 2;; esac; horusec start 2>&1 | tee log`: "horusec tee",
+		"node - <<'SCRIPT'\nfoo(bar); baz\nSCRIPT\ncat x":                                    "node cat",
+		"cat > \"$TMPDIR/c.cjs\" <<'CONFIG' &&\nconst a = 1;\nCONFIG\neslint -c x .":         "cat eslint",
+		// the one here is in the project
+		`~/bin/scan . && ./here || /opt/there --x=$(date +%s)`:                               "~/bin/scan /opt/there date",
+		`cd sub && ./gradlew check; tools/lint .; ../x`:                                      "",
+		`X=$(which java) exec java -jar x`:                                                   "which java",
+		"scan() { cppcheck .; }; scan # it's ours; no program\ncase $X in a|b) tee x;; esac": "cppcheck tee",
+		`grype --depth $((1+2)) $(jq .x y); 2>/dev/null sort x`:                              "grype jq sort",
 		`it's not closed`: "",
 		``:                "",
 	} {
@@ -72,10 +76,12 @@ func examine(t *testing.T, e audit.AuditorEntry) string {
 // TestExamineACommandLine: one that no shell can read is missing what it needs, and one
 // that needs no program says so.
 func TestExamineACommandLine(t *testing.T) {
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: `echo "unclosed`}), "programs: /bin/sh cannot read its command line: ")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: `echo "unclosed`}),
+		"programs: /bin/sh cannot read its command line: ")
 	e := audit.AuditorEntry{Name: "x", Kind: "tool", Command: "echo []"}
 	checks := Directory{Auditors: []audit.AuditorEntry{e}}.Examine(context.Background(), "x")
-	require.Contains(t, checks, Check{"programs", false, "none: it names what the shell knows by itself"})
+	require.Contains(t, checks,
+		Check{"programs", false, "none: it names what the shell knows by itself"})
 }
 
 // script writes a program.
@@ -96,21 +102,38 @@ func TestDoctorOfACommand(t *testing.T) {
 	t.Setenv("SKILLS", dir)
 	t.Setenv("NO_KEY", "")
 	require.Empty(t, examine(t, audit.AuditorEntry{Command: "cat x", Version: "cat --version"}))
-	require.Empty(t, examine(t, audit.AuditorEntry{Command: hidden + " .", Reads: []string{hidden}, Version: hidden}))
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "no-such-scanner ."}), "programs: no-such-scanner is not installed")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: hidden + " ."}), "sandbox: auditors.md:3: x: its command names "+hidden+", which it may not see: add the file, or a folder that holds it and no answers, to its Reads")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "~/scan ."}), "an auditor has one of its own: write "+hidden)
+	require.Empty(t, examine(t, audit.AuditorEntry{Command: hidden + " .", Reads: []string{hidden},
+		Version: hidden}))
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: "no-such-scanner ."}),
+		"programs: no-such-scanner is not installed")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: hidden + " ."}),
+		"sandbox: auditors.md:3: x: its command names "+hidden+
+			", which it may not see: add the file, or a folder that holds it and no answers, to its Reads")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: "~/scan ."}),
+		"an auditor has one of its own: write "+hidden)
 	through := script(t, filepath.Join(dir, "through"), "#!"+hidden+"\n")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: through, Reads: []string{through}}), "is a script for "+hidden+", which the sandbox hides")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: through, Reads: []string{through}}),
+		"is a script for "+hidden+", which the sandbox hides")
 	t.Setenv("SOME_TOKEN", "hunter2-aB3dE6gH9jK2mN5pQ8")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Env: []string{"SOME_TOKEN"}, Version: `echo "refused: $SOME_TOKEN" >&2; exit 3`}), "status 3: refused: [key]")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Version: "echo broken >&2; exit 3"}), "version: echo broken >&2; exit 3 ended with status 3: broken")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"NO_KEY"}}), "needs: auditors.md:3: x: NO_KEY is not set: put what it needs into the environment or into .env")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"$SKILLS/.claude/*/audit*"}}), "holds no .claude/*/audit*")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Env: []string{"SOME_TOKEN"},
+		Version: `echo "refused: $SOME_TOKEN" >&2; exit 3`}), "status 3: refused: [key]")
+	require.Contains(t,
+		examine(t, audit.AuditorEntry{Command: "cat", Version: "echo broken >&2; exit 3"}),
+		"version: echo broken >&2; exit 3 ended with status 3: broken")
+	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"NO_KEY"}}),
+		"needs: auditors.md:3: x: NO_KEY is not set: put what it needs into the environment or into .env")
+	require.Contains(t,
+		examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"$SKILLS/.claude/*/audit*"}}),
+		"holds no .claude/*/audit*")
 	script(t, filepath.Join(dir, ".claude/commands/audit.md"), "Audit.")
-	require.Empty(t, examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"$SKILLS/.claude/*/audit*", "NO_KEY or SKILLS"}}))
+	require.Empty(t,
+		examine(t, audit.AuditorEntry{Command: "cat", Needs: []string{"$SKILLS/.claude/*/audit*",
+			"NO_KEY or SKILLS"}}))
 	t.Setenv("X_BASE_URL", "http://127.0.0.1:1")
-	require.Contains(t, examine(t, audit.AuditorEntry{Command: "cat", Network: audit.Network{BaseURL: "X_BASE_URL", Provider: "https://llm.example", Key: "X_KEY"}}), "network: X_BASE_URL: 127.0.0.1:1 cannot be reached")
+	require.Contains(t,
+		examine(t, audit.AuditorEntry{Command: "cat", Network: audit.Network{BaseURL: "X_BASE_URL",
+			Provider: "https://llm.example", Key: "X_KEY"}}),
+		"network: X_BASE_URL: 127.0.0.1:1 cannot be reached")
 }
 
 // TestNotFoundIsExplained: a run whose shell says "not found" says why, and one that
@@ -153,7 +176,10 @@ func TestDoctorOfAModel(t *testing.T) {
 				return "", errors.New("no such prompt")
 			}
 			return "Audit.", nil
-		}, Getenv: func(name string) string { return map[string]string{"ASSAY_BASE_URL": base, "ASSAY_API_KEY": key}[name] }}
+		}, Getenv: func(name string) string {
+			return map[string]string{"ASSAY_BASE_URL": base,
+				"ASSAY_API_KEY": key}[name]
+		}}
 		var all []string
 		for _, c := range d.Examine(context.Background(), "m") {
 			if c.Missing {
@@ -163,8 +189,11 @@ func TestDoctorOfAModel(t *testing.T) {
 		return strings.Join(all, "\n")
 	}
 	require.Empty(t, missing(s.URL, "right", math.Inf(1)))
-	require.Equal(t, "price: none is known: add it to fixtures/models.md, or run with -budget none", missing(s.URL, "right", 5))
-	require.Equal(t, "key: the key in ASSAY_API_KEY was refused: it may be mistyped or revoked", missing(s.URL, "wrong", math.Inf(1)))
-	require.Contains(t, missing("http://nowhere.invalid", "", math.Inf(1)), "network: nowhere.invalid cannot be reached")
+	require.Equal(t, "price: none is known: add it to fixtures/models.md, or run with -budget none",
+		missing(s.URL, "right", 5))
+	require.Equal(t, "key: the key in ASSAY_API_KEY was refused: it may be mistyped or revoked",
+		missing(s.URL, "wrong", math.Inf(1)))
+	require.Contains(t, missing("http://nowhere.invalid", "", math.Inf(1)),
+		"network: nowhere.invalid cannot be reached")
 	require.Equal(t, []string{"GET /models", "GET /models", "GET /models"}, asked)
 }

@@ -53,7 +53,8 @@ func (d Directory) Try(ctx context.Context, name string) []Check {
 	}
 	defer func() { _ = remove() }()
 	src := filepath.Join(dir, "src")
-	if err := errors.Join(os.Mkdir(src, 0o755), os.WriteFile(filepath.Join(src, "app.py"), []byte(tryCode), 0o644)); err != nil {
+	if err := errors.Join(os.Mkdir(src, 0o755), os.WriteFile(filepath.Join(src, "app.py"),
+		[]byte(tryCode), 0o644)); err != nil {
 		return []Check{{"run", true, err.Error()}}
 	}
 	entry.Timeout = min(entry.Timeout, tryTime)
@@ -80,9 +81,12 @@ func (t *try) failed() bool { return t.run.Invalid != "" && !t.stopped }
 func (t *try) ended() Check {
 	took := t.run.Duration.Round(100 * time.Millisecond)
 	if t.stopped {
-		return Check{"run", false, fmt.Sprintf("was still working after %s on ten lines of code, and was stopped", took)}
+		return Check{"run", false,
+			fmt.Sprintf("was still working after %s on ten lines of code, and was stopped", took)}
 	}
-	return Check{"run", false, fmt.Sprintf("ended with exit status %d after %s on ten lines of code", t.run.ExitCode, took)}
+	return Check{"run", false,
+		fmt.Sprintf("ended with exit status %d after %s on ten lines of code",
+			t.run.ExitCode, took)}
 }
 
 // report returns whether the report can be read, and whether a cost is stated.
@@ -94,7 +98,8 @@ func (t *try) report() []Check {
 	case t.failed():
 		return []Check{{"report", true, t.run.Invalid}}
 	}
-	checks := []Check{{"report", false, fmt.Sprintf("read as %s; findings: %d", t.run.Report.Format, len(t.run.Report.Findings))}}
+	checks := []Check{{"report", false, fmt.Sprintf("read as %s; findings: %d", t.run.Report.Format,
+		len(t.run.Report.Findings))}}
 	for _, p := range t.run.Report.Problems {
 		checks = append(checks, Check{"report", false, "a part cannot be used: " + p.What})
 	}
@@ -103,10 +108,13 @@ func (t *try) report() []Check {
 	}
 	switch u := t.run.Usage; {
 	case u.Priced:
-		checks = append(checks, Check{"cost", false, fmt.Sprintf("it states $%s and %d tokens", strconv.FormatFloat(u.USD, 'f', -1, 64), u.TokensIn+u.TokensOut)})
+		checks = append(checks, Check{"cost", false, fmt.Sprintf("it states $%s and %d tokens",
+			strconv.FormatFloat(u.USD, 'f', -1, 64), u.TokensIn+u.TokensOut)})
 	default:
-		checks = append(checks, Check{"cost", false, `it states none, so that the budget reserves the row Cost: write ` +
-			`{"usd": 0.0021, "input_tokens": 1200, "output_tokens": 340} to the file $ASSAY_USAGE`})
+		checks = append(checks,
+			Check{"cost", false,
+				`it states none, so that the budget reserves the row Cost: write ` +
+					`{"usd": 0.0021, "input_tokens": 1200, "output_tokens": 340} to the file $ASSAY_USAGE`})
 	}
 	return checks
 }
@@ -121,26 +129,37 @@ func (t *try) reached() (checks []Check) {
 		if name, port, err := net.SplitHostPort(host); err == nil && port == "443" {
 			host = name
 		}
-		checks = append(checks, Check{"reach", t.failed(), fmt.Sprintf("it asked for %s and was not let through: %s: | Hosts | %s |",
-			n.Host, t.row("Hosts", "Network"), strings.Join(append(slices.Clone(t.entry.Network.Hosts), host), ", "))})
+		checks = append(checks,
+			Check{"reach", t.failed(),
+				fmt.Sprintf("it asked for %s and was not let through: %s: | Hosts | %s |",
+					n.Host, t.row("Hosts", "Network"),
+					strings.Join(append(slices.Clone(t.entry.Network.Hosts), host), ", "))})
 	}
 	if len(checks) == 0 && noNames.Match(t.run.Stderr) {
-		checks = append(checks, Check{"reach", t.failed(), fmt.Sprintf("it looks names of hosts up by itself, and there is no network but the proxy "+
-			"that HTTPS_PROXY names: have it use that, or state | Network | open | (%s)", t.row("Network"))})
+		checks = append(checks,
+			Check{"reach", t.failed(),
+				fmt.Sprintf(
+					"it looks names of hosts up by itself, and there is no network but the proxy "+
+						"that HTTPS_PROXY names: have it use that, or state | Network | open | (%s)",
+					t.row("Network"))})
 	}
 	return checks
 }
 
 // noNames matches the words of programs that cannot look up the name of a host.
-var noNames = regexp.MustCompile(`(?i)name or service not known|name resolution|could not resolve host|getaddrinfo|ENOTFOUND|EAI_AGAIN|network is unreachable`)
+var noNames = regexp.MustCompile(
+	`(?i)name or service not known|name resolution|could not resolve host|getaddrinfo|ENOTFOUND|EAI_AGAIN|network is unreachable`)
 
 // notOpened matches the words of programs for a file that they could not open.
 var notOpened = []*regexp.Regexp{
 	regexp.MustCompile(`can't open file '([^']+)'`),
-	regexp.MustCompile(`(?:No such file or directory|Permission denied|Read-only file system): '([^']+)'`),
+	regexp.MustCompile(
+		`(?:No such file or directory|Permission denied|Read-only file system): '([^']+)'`),
 	regexp.MustCompile(`(?i)\b(?:cannot|can't|could not) (?:open|access|stat|read) '?([^\s':]+)'?`),
-	regexp.MustCompile(`(?:Cannot find module|no such file or directory, open|permission denied, open) '([^']+)'`),
-	regexp.MustCompile(`([\w./~$@+-]+): (?:No such file or directory|Permission denied|not found|cannot open)`),
+	regexp.MustCompile(
+		`(?:Cannot find module|no such file or directory, open|permission denied, open) '([^']+)'`),
+	regexp.MustCompile(
+		`([\w./~$@+-]+): (?:No such file or directory|Permission denied|not found|cannot open)`),
 }
 
 var noModule = regexp.MustCompile(`ModuleNotFoundError: No module named '([^']+)'`)
@@ -154,44 +173,56 @@ func (t *try) files() (checks []Check) {
 	var seen []string
 	for _, form := range notOpened {
 		for _, m := range form.FindAllStringSubmatch(said, -1) {
-			if name := strings.TrimPrefix(strings.TrimSuffix(m[1], ":"), t.src+"/"); !slices.Contains(seen, name) {
+			if name := strings.TrimPrefix(strings.TrimSuffix(m[1], ":"), t.src+
+				"/"); !slices.Contains(seen, name) {
 				seen = append(seen, name)
 				if why := t.unopened(name); why != "" {
-					checks = append(checks, Check{"files", t.failed(), fmt.Sprintf("it could not open %s: %s", name, why)})
+					checks = append(checks,
+						Check{"files", t.failed(),
+							fmt.Sprintf("it could not open %s: %s", name, why)})
 				}
 			}
 		}
 	}
 	for _, m := range noModule.FindAllStringSubmatch(said, -1) {
-		checks = append(checks, Check{"files", t.failed(), fmt.Sprintf("its Python has no module %s: %s", m[1], t.python(m[1]))})
+		checks = append(checks,
+			Check{"files", t.failed(), fmt.Sprintf("its Python has no module %s: %s", m[1],
+				t.python(m[1]))})
 	}
 	return checks
 }
 
 // unopened returns what to change so that it can open a file; "" where that is not known.
 func (t *try) unopened(name string) string {
-	if _, below, ok := strings.Cut(name, "/"+filesDir+"/"); ok && strings.Contains(name, "assay-home.") { // $ASSAY_FILES
+	// $ASSAY_FILES
+	if _, below, ok := strings.Cut(name, "/"+filesDir+"/"); ok &&
+		strings.Contains(name, "assay-home.") {
 		if !t.below(below) {
 			return fmt.Sprintf("%s has no %s", t.entry.Root, below)
 		}
 		info, err := os.Stat(filepath.Join(t.entry.Root, below))
 		if err == nil && info.IsDir() {
-			return fmt.Sprintf("add it to Reads: %s: | Reads | %s |", t.row("Reads", "Files"), list(t.entry.Reads, below))
+			return fmt.Sprintf("add it to Reads: %s: | Reads | %s |", t.row("Reads", "Files"),
+				list(t.entry.Reads, below))
 		}
-		return fmt.Sprintf("add it to Files: %s: | Files | %s |", t.row("Files"), list(t.entry.Files, below))
+		return fmt.Sprintf("add it to Files: %s: | Files | %s |", t.row("Files"),
+			list(t.entry.Files, below))
 	}
 	if filepath.IsAbs(name) {
 		if box.Exists(name) {
-			return fmt.Sprintf("it is here, and the sandbox hides it: %s: | Reads | %s |", t.row("Reads", "Files"), list(t.entry.Reads, name))
+			return fmt.Sprintf("it is here, and the sandbox hides it: %s: | Reads | %s |",
+				t.row("Reads", "Files"), list(t.entry.Reads, name))
 		}
 		return ""
 	}
 	if t.below(name) {
-		return fmt.Sprintf(`it runs in the audited project, not in %s: write "$ASSAY_FILES/%s"%s`, t.entry.Root, path.Clean(name), t.named(name))
+		return fmt.Sprintf(`it runs in the audited project, not in %s: write "$ASSAY_FILES/%s"%s`,
+			t.entry.Root, path.Clean(name), t.named(name))
 	}
 	for _, file := range t.own() {
 		if file != name && strings.HasSuffix(file, "/"+path.Clean(name)) {
-			return fmt.Sprintf(`it runs in the audited project: write "$ASSAY_FILES/%s"%s`, file, t.named(name))
+			return fmt.Sprintf(`it runs in the audited project: write "$ASSAY_FILES/%s"%s`, file,
+				t.named(name))
 		}
 	}
 	return ""
@@ -200,22 +231,27 @@ func (t *try) unopened(name string) string {
 // python returns where a module for Python could be.
 func (t *try) python(module string) string {
 	for _, dir := range []string{".venv", "venv"} {
-		for _, base := range []string{"", path.Dir(cmp.Or(slices.Concat(t.own(), []string{""})[0], "."))} {
+		for _, base := range []string{"",
+			path.Dir(cmp.Or(slices.Concat(t.own(), []string{""})[0], "."))} {
 			if at := path.Join(base, dir); t.below(path.Join(at, "bin/python")) {
 				if slices.Contains(t.entry.Reads, at) {
 					return fmt.Sprintf(`start it with "$ASSAY_FILES/%s/bin/python"`, at)
 				}
-				return fmt.Sprintf(`start it with "$ASSAY_FILES/%s/bin/python", and let it read that: %s: | Reads | %s |`, at, t.row("Reads", "Files"), list(t.entry.Reads, at))
+				return fmt.Sprintf(
+					`start it with "$ASSAY_FILES/%s/bin/python", and let it read that: %s: | Reads | %s |`, at, t.row("Reads", "Files"), list(t.entry.Reads, at))
 			}
 		}
 	}
-	return fmt.Sprintf("make a virtual environment (python3 -m venv .venv && .venv/bin/pip install %s), add it to Reads (%s: | Reads | %s |) "+
-		`and start it with "$ASSAY_FILES/.venv/bin/python"`, module, t.row("Reads", "Files"), list(t.entry.Reads, ".venv"))
+	return fmt.Sprintf(
+		"make a virtual environment (python3 -m venv .venv && .venv/bin/pip install %s), add it to Reads (%s: | Reads | %s |) "+
+			`and start it with "$ASSAY_FILES/.venv/bin/python"`, module, t.row("Reads", "Files"),
+		list(t.entry.Reads, ".venv"))
 }
 
 // below reports whether the root holds a file or folder of this name.
 func (t *try) below(name string) bool {
-	return t.entry.Root != "" && filepath.IsLocal(name) && box.Exists(filepath.Join(t.entry.Root, name))
+	return t.entry.Root != "" && filepath.IsLocal(name) &&
+		box.Exists(filepath.Join(t.entry.Root, name))
 }
 
 // own lists the files of the section.

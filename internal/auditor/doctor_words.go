@@ -11,7 +11,8 @@ import (
 
 // What a shell knows by itself; behind those of the second list a program follows.
 var (
-	shellWords = strings.Fields(": . [ alias break cd continue echo eval exit false hash printf pwd read return set shift test times trap true type ulimit umask unalias unset wait")
+	shellWords = strings.Fields(
+		": . [ alias break cd continue echo eval exit false hash printf pwd read return set shift test times trap true type ulimit umask unalias unset wait")
 	shellLeads = strings.Fields("command exec")
 )
 
@@ -46,7 +47,8 @@ func commandWords(line string) (names []string, err error) {
 	})
 	for _, at := range slices.Sorted(maps.Keys(named)) {
 		name := named[at]
-		if programForm.MatchString(name) && !own[name] && !slices.Contains(shellWords, name) && !slices.Contains(names, name) {
+		if programForm.MatchString(name) && !own[name] && !slices.Contains(shellWords, name) &&
+			!slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -46,14 +46,16 @@ func (f *failure) review() audit.Review {
 // understand says what a failure means: whether the same request may succeed
 // later, never, or no request at all. got is what came of the answer; nil where
 // nothing did.
-func (c *client) understand(parent, ctx context.Context, err error, res *http.Response, a audit.Attempt, got *reply) *failure {
+func (c *client) understand(parent, ctx context.Context, err error, res *http.Response,
+	a audit.Attempt, got *reply) *failure {
 	f := &failure{attempt: a, provider: c}
 	if res != nil && res.StatusCode >= 300 && got == nil {
 		f.status = res.StatusCode
 		b, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 		_ = res.Body.Close()
 		f.fill(b)
-		f.text = strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", f.status, http.StatusText(f.status), f.text))
+		f.text = strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", f.status,
+			http.StatusText(f.status), f.text))
 		if to := res.Header.Get("Location"); to != "" {
 			f.text += " (it redirects to " + oneLine(c.redact(to)) + ")"
 		}
@@ -74,18 +76,23 @@ func (c *client) understand(parent, ctx context.Context, err error, res *http.Re
 		f.text = context.Cause(ctx).Error()
 		f.attempt.Transient = true
 	case err == errSilent:
-		f.text = fmt.Sprintf("%s takes connections and has sent nothing for %s", c.address, c.config.Silence)
+		f.text = fmt.Sprintf("%s takes connections and has sent nothing for %s", c.address,
+			c.config.Silence)
 		f.attempt.Usage.Priced = true // there is nobody who could charge
-		f.fatal = fmt.Errorf("%s: %s: expected a server there: check the address, its port and http or https", c.config.Name, f.text)
+		f.fatal = fmt.Errorf(
+			"%s: %s: expected a server there: check the address, its port and http or https",
+			c.config.Name, f.text)
 	case context.Cause(ctx) == errIdle:
 		f.text = fmt.Sprintf("the stream stood still for %s", c.config.Idle)
 		f.attempt.Transient = true
 	case errors.As(err, &certificate):
-		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name, c.address, f.text)
+		f.fatal = fmt.Errorf("%s: %s: its certificate does not hold: %s", c.config.Name,
+			c.address, f.text)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		var unknown *net.DNSError
 		f.lost = errors.As(err, &unknown)
-		f.attempt.Transient, f.attempt.Usage = true, audit.Usage{Priced: true} // nothing was sent, so nothing is charged
+		// nothing was sent, so nothing is charged
+		f.attempt.Transient, f.attempt.Usage = true, audit.Usage{Priced: true}
 		f.fault = unreached
 	default: // reset, broken off in mid-body, no JSON
 		f.attempt.Transient = true
@@ -108,25 +115,29 @@ func (c *client) understand(parent, ctx context.Context, err error, res *http.Re
 // unheard reports whether a gateway gave up waiting for a server that had got the
 // request: the model may have answered, and be charged.
 func unheard(status int) bool {
-	return status == http.StatusGatewayTimeout || status >= 520 && status <= 524 // 52x: Cloudflare's
+	// 52x: Cloudflare's
+	return status == http.StatusGatewayTimeout || status >= 520 && status <= 524
 }
 
 // fill takes what a server says of what went wrong, in the words of the APIs that are
 // there; where it says nothing, the whole response: a proxy answers in HTML.
 func (f *failure) fill(response []byte) {
-	whole := f.provider.redact(string(response)) // before anything is cut: a part of a key is not found
+	// before anything is cut: a part of a key is not found
+	whole := f.provider.redact(string(response))
 	f.body = strings.ToLower(whole)
 	e := gjson.Parse(whole) // which is the error itself, as vLLM's
 	// OpenAI's, and OpenRouter's within an answer, and Gemini's in a list.
 	for _, path := range []string{"error", "choices.0.error", "0.error"} {
-		if in := e.Get(path); in.Str != "" || in.Get("message").Exists() || in.Get("code").Exists() {
+		if in := e.Get(path); in.Str != "" || in.Get("message").Exists() ||
+			in.Get("code").Exists() {
 			e = in
 			break
 		}
 	}
 	f.code = cmp.Or(e.Get("code").String(), e.Get("type").Str)
 	f.text = oneLine(cmp.Or(e.Str, e.Get("message").Str))
-	if raw := e.Get("metadata.raw").Str; raw != "" { // OpenRouter hands on what the model's host said
+	// OpenRouter hands on what the model's host said
+	if raw := e.Get("metadata.raw").Str; raw != "" {
 		f.text += ": " + oneLine(raw)
 	}
 	f.text = cmp.Or(f.text, oneLine(whole))
@@ -165,19 +176,27 @@ func (c *client) embedded(got *reply, a audit.Attempt) *failure {
 
 // errorStatus are the statuses that Anthropic and OpenAI document for the types and codes of
 // errors.
-var errorStatus = map[string]int{"rate_limit_exceeded": 429, "rate_limit_error": 429, "overloaded_error": 529,
-	"authentication_error": 401, "permission_error": 403, "billing_error": 402, "not_found_error": 404,
+var errorStatus = map[string]int{"rate_limit_exceeded": 429, "rate_limit_error": 429,
+	"overloaded_error":     529,
+	"authentication_error": 401, "permission_error": 403, "billing_error": 402,
+	"not_found_error":       404,
 	"invalid_request_error": 400, "timeout_error": 504, "api_error": 500, "server_error": 500}
 
 var (
-	moderated = regexp.MustCompile(`content_policy|content_filter|content management policy|(?:cyber|bio)_policy|misalignment_policy|"invalid_prompt"|flagged for possible|"flagged_input"|requires moderation|input was flagged|"reasons"|guardrail|responsibleaipolicy`)
-	noQuota   = regexp.MustCompile(`insufficient_quota|billing_hard_limit|exceeded your current quota|credit balance is too low|free-models-per-day`)
-	noModel   = regexp.MustCompile(`model_not_found|not a valid model|model .{0,80}(?:does not exist|not found)|invalid model|no endpoints found`)
+	moderated = regexp.MustCompile(
+		`content_policy|content_filter|content management policy|(?:cyber|bio)_policy|misalignment_policy|"invalid_prompt"|flagged for possible|"flagged_input"|requires moderation|input was flagged|"reasons"|guardrail|responsibleaipolicy`)
+	noQuota = regexp.MustCompile(
+		`insufficient_quota|billing_hard_limit|exceeded your current quota|credit balance is too low|free-models-per-day`)
+	noModel = regexp.MustCompile(
+		`model_not_found|not a valid model|model .{0,80}(?:does not exist|not found)|invalid model|no endpoints found`)
 )
 
 // judge decides whether to try again, and what advice to give.
 func (f *failure) judge() {
-	stop := func(advice string) { f.fatal = fmt.Errorf("%s: %s: %s", f.provider.config.Name, f.text, advice) }
+	stop := func(advice string) {
+		f.fatal = fmt.Errorf("%s: %s: %s", f.provider.config.Name,
+			f.text, advice)
+	}
 	switch s := f.status; {
 	case s < 400:
 		stop("expected an answer: name the address that it redirects to as the base URL, if it is to be trusted")
@@ -187,13 +206,16 @@ func (f *failure) judge() {
 		stop(f.provider.keyAdvice())
 	case s == 402 && f.attempt.RetryAfter > 0: // OpenRouter: credit is held by requests in flight
 		f.attempt.Transient = true
-	case s == 402, s == 429 && noQuota.MatchString(f.body), s == 400 && strings.Contains(f.body, "credit balance is too low"):
-		f.attempt.HTTPStatus = max(f.attempt.HTTPStatus, 402) // no credit, whatever number the provider gives it
+	case s == 402, s == 429 && noQuota.MatchString(f.body), s == 400 &&
+		strings.Contains(f.body, "credit balance is too low"):
+		// no credit, whatever number the provider gives it
+		f.attempt.HTTPStatus = max(f.attempt.HTTPStatus, 402)
 		stop("no credit or quota is left: add some, then run the same command again, which asks only what has no answer yet")
 	case s == 403:
 		stop("the key may not do this: check its rights, the model's terms and the region")
 	case s == 404 && !noModel.MatchString(f.body):
-		stop(fmt.Sprintf("expected %s%s to be there, and to have the model: check the base URL, which ends in /v1 as a rule, the name, and the ID in fixtures/models.md", strings.TrimSuffix(f.provider.address, "/"), f.provider.api.path()))
+		stop(fmt.Sprintf(
+			"expected %s%s to be there, and to have the model: check the base URL, which ends in /v1 as a rule, the name, and the ID in fixtures/models.md", strings.TrimSuffix(f.provider.address, "/"), f.provider.api.path()))
 	case s == 404, s == 400 && noModel.MatchString(f.body):
 		stop("expected a model that the provider has: check the name, and the ID in fixtures/models.md")
 	case s == 408, s == 409, s == 425, s == 429, s >= 500:
@@ -213,7 +235,8 @@ func (c *client) keyAdvice() string {
 }
 
 var (
-	aboutSchema = regexp.MustCompile(`response_format|json_schema|json schema|structured output|structured_output|text\.format|output_config\.format|output_format`)
+	aboutSchema = regexp.MustCompile(
+		`response_format|json_schema|json schema|structured output|structured_output|text\.format|output_config\.format|output_format`)
 	aboutLimit  = regexp.MustCompile(`max_tokens|max_completion_tokens|max_output_tokens`)
 	aboutSealed = regexp.MustCompile(`encrypted_content|encrypted content`)
 	// aboutSetting names what a row of models.md may state.
@@ -222,39 +245,49 @@ var (
 	tooMany    = regexp.MustCompile(`too large|too high|at most|maximum|exceed|less than|>`)
 	aboutUsage = regexp.MustCompile(`stream_options|include_usage|stream options`)
 	// Ollama, OpenRouter, vLLM, llama.cpp, in this order.
-	aboutTools = regexp.MustCompile(`does not support tools|support tool use|tool choice requires|tool_choice|tools param requires|\btools?\b.{0,40}not supported|not support.{0,30}\btool`)
+	aboutTools = regexp.MustCompile(
+		`does not support tools|support tool use|tool choice requires|tool_choice|tools param requires|\btools?\b.{0,40}not supported|not support.{0,30}\btool`)
 	// OpenAI (a request that its rate alone forbids among it), Anthropic, vLLM, llama.cpp, Gemini.
-	overlong = regexp.MustCompile(`context_length_exceeded|maximum context|context (?:length|window|size)|prompt is too long|input is too long|too many (?:input )?tokens|exceeds the maximum number of tokens|request too large|input token count`)
+	overlong = regexp.MustCompile(
+		`context_length_exceeded|maximum context|context (?:length|window|size)|prompt is too long|input is too long|too many (?:input )?tokens|exceeds the maximum number of tokens|request too large|input token count`)
 	// OpenAI asks for a verified organisation before it streams some models.
-	aboutStream = regexp.MustCompile(`verified to stream|"param":\s*"stream"|\bstream(?:ing)?\b.{0,40}(?:not|un)[ -]?(?:supported|available|allowed)|not support.{0,20}\bstream`)
+	aboutStream = regexp.MustCompile(
+		`verified to stream|"param":\s*"stream"|\bstream(?:ing)?\b.{0,40}(?:not|un)[ -]?(?:supported|available|allowed)|not support.{0,20}\bstream`)
 )
 
 // adapts leaves out a parameter that the server refused, where that does not change what is
 // measured. Tools, and settings of the model's row, are never left out: the failure says then
 // what to do.
 func (c *client) adapts(f *failure, sent *request) bool {
-	if f.status != 400 && f.status != 404 && f.status != 422 || f.declined || overlong.MatchString(f.body) {
+	if f.status != 400 && f.status != 404 && f.status != 422 || f.declined ||
+		overlong.MatchString(f.body) {
 		return false
 	}
 	settings := c.config.Model.Settings
 	set := settings.Effort != "" || settings.Temperature != nil
 	switch where := c.config.Name + ": " + f.text; {
-	case len(sent.tools) > 0 && aboutTools.MatchString(f.body) && strings.Contains(f.body, "/v1/responses"):
-		f.fatal = fmt.Errorf("%s: the server refuses tools: set api=responses under Settings of its row in fixtures/models.md", where)
+	case len(sent.tools) > 0 && aboutTools.MatchString(f.body) &&
+		strings.Contains(f.body, "/v1/responses"):
+		f.fatal = fmt.Errorf(
+			"%s: the server refuses tools: set api=responses under Settings of its row in fixtures/models.md", where)
 		return false
 	case len(sent.tools) > 0 && aboutTools.MatchString(f.body):
-		f.fatal = fmt.Errorf("%s: the server refuses tools, without which nothing is audited: set tools=text under "+
-			"Settings of its row in fixtures/models.md, and they are offered in prose, or name another model", where)
+		f.fatal = fmt.Errorf(
+			"%s: the server refuses tools, without which nothing is audited: set tools=text under "+
+				"Settings of its row in fixtures/models.md, and they are offered in prose, or name another model", where)
 		return false
 	case set && aboutSetting.MatchString(f.body):
-		f.fatal = fmt.Errorf("%s: the server refuses a setting (%s): change Settings of its row in fixtures/models.md", where, settings)
+		f.fatal = fmt.Errorf(
+			"%s: the server refuses a setting (%s): change Settings of its row in fixtures/models.md", where, settings)
 		return false
 	}
 	for _, p := range []struct {
 		about *regexp.Regexp
 		of    func(*parameters) *bool
-	}{{aboutSealed, func(p *parameters) *bool { return &p.sealed }}, {aboutUsage, func(p *parameters) *bool { return &p.count }},
-		{aboutStream, func(p *parameters) *bool { return &p.stream }}, {aboutSchema, func(p *parameters) *bool { return &p.schema }},
+	}{{aboutSealed, func(p *parameters) *bool { return &p.sealed }}, {aboutUsage,
+		func(p *parameters) *bool { return &p.count }},
+		{aboutStream, func(p *parameters) *bool { return &p.stream }},
+		{aboutSchema, func(p *parameters) *bool { return &p.schema }},
 		{aboutLimit, func(p *parameters) *bool { return &p.limit }}} {
 		unsupported := p.about != aboutLimit || strings.Contains(f.body, "unsupported")
 		if !*p.of(&sent.without) && unsupported && p.about.MatchString(f.body) {
@@ -274,7 +307,8 @@ func (c *client) leaveOut(parameter func(*parameters) *bool) {
 
 // writesLess reports whether the requested output exceeds the model's limit.
 func (f *failure) writesLess() bool {
-	return (f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) && aboutLimit.MatchString(f.body) && tooMany.MatchString(f.body)
+	return (f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) &&
+		aboutLimit.MatchString(f.body) && tooMany.MatchString(f.body)
 }
 
 // maxRetryAfter is the longest delay in seconds that a server can state.

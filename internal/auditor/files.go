@@ -36,7 +36,8 @@ func Files(entry audit.AuditorEntry) (map[string][]byte, error) {
 	var errs []error
 	for _, pattern := range slices.Concat(entry.Files, entry.Skill, entry.Prompt) {
 		if err := addPattern(found, entry, pattern); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %s: Files %s: %w", entry.Pos, entry.Name, pattern, err))
+			errs = append(errs, fmt.Errorf("%s: %s: Files %s: %w", entry.Pos,
+				entry.Name, pattern, err))
 		}
 	}
 	if entry.Root != "" {
@@ -63,7 +64,8 @@ func Files(entry audit.AuditorEntry) (map[string][]byte, error) {
 		size += len(content)
 	}
 	if size > maxFiles {
-		errs = append(errs, fmt.Errorf("%s: %s: its files have %s: expected at most %s: name toolchains in the row Reads", entry.Pos, entry.Name, box.Size(int64(size)), box.Size(maxFiles)))
+		errs = append(errs,
+			fmt.Errorf("%s: %s: its files have %s: expected at most %s: name toolchains in the row Reads", entry.Pos, entry.Name, box.Size(int64(size)), box.Size(maxFiles)))
 	}
 	return found, errors.Join(errs...)
 }
@@ -86,7 +88,8 @@ func addPattern(found map[string][]byte, entry audit.AuditorEntry, pattern strin
 		return err
 	}
 	defer root.Close()
-	files, err := doublestar.Glob(ownFiles{root.FS()}, below, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors())
+	files, err := doublestar.Glob(ownFiles{root.FS()}, below, doublestar.WithFilesOnly(),
+		doublestar.WithFailOnIOErrors())
 	if err != nil {
 		return err
 	}
@@ -112,14 +115,16 @@ type ownFiles struct{ fs.FS }
 // ReadDir lists a folder.
 func (f ownFiles) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(f.FS, name)
-	return slices.DeleteFunc(entries, func(d fs.DirEntry) bool { return slices.Contains(notOwn, d.Name()) }), err
+	return slices.DeleteFunc(entries,
+		func(d fs.DirEntry) bool { return slices.Contains(notOwn, d.Name()) }), err
 }
 
 // Stat returns what is known of a file.
 func (f ownFiles) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name) }
 
 // Parts returns what an auditor of a section consists of, by name: the SHA-256 of each of
-// its files and of the program and script that its command line begins with, its command line, version, model, formats and limits, and the values of the
+// its files and of the program and script that its command line begins with, its command line,
+// version, model, formats and limits, and the values of the
 // variables that it is given and that are no secrets. Two runs with equal parts ran the
 // same auditor.
 func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) {
@@ -127,7 +132,8 @@ func Parts(entry audit.AuditorEntry, version string) (map[string]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	parts := map[string]string{"command": entry.Command, "version": version, "format": entry.Format, "output": entry.Output,
+	parts := map[string]string{"command": entry.Command, "version": version, "format": entry.Format,
+		"output": entry.Output,
 		"limits": fmt.Sprintf("%+v timeout %s", entry.Limits, entry.Timeout)}
 	if entry.Model != "" {
 		parts["model"] = entry.Model

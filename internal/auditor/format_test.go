@@ -14,9 +14,13 @@ import (
 // that our own writer writes, and an agent that copies them is understood.
 func TestReportFormatIsWhatWeRead(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, findings.WriteText(&b, findings.TextReport{Root: ".", Coverage: audit.Dimensions(),
-		Findings: []audit.Finding{{CWEs: []audit.CWE{89}, File: "a.go", Lines: audit.Range{Start: 3, End: 4}}}}))
-	for _, line := range []string{"=== HEADER START ===", "=== HEADER END ===", "| ID | Severity | CWE | Dimension | File | Lines | Function | Title |", findings.SentinelLine} {
+	require.NoError(t,
+		findings.WriteText(&b, findings.TextReport{Root: ".", Coverage: audit.Dimensions(),
+			Findings: []audit.Finding{{CWEs: []audit.CWE{89}, File: "a.go",
+				Lines: audit.Range{Start: 3, End: 4}}}}))
+	for _, line := range []string{"=== HEADER START ===", "=== HEADER END ===",
+		"| ID | Severity | CWE | Dimension | File | Lines | Function | Title |",
+		findings.SentinelLine} {
 		require.Contains(t, findings.Instructions, "\n"+line+"\n")
 		require.Contains(t, b.String(), line+"\n")
 	}

@@ -22,7 +22,9 @@ func TestPromptHash(t *testing.T) {
 	write("prompts/audit.txt", "find flaws")
 	write("prompts/skills/sql/note.md", "look at strings")
 	write("README.md", "about")
-	agent := audit.AuditorEntry{Name: "agent", Kind: "agent", Command: "agent audit", Prompt: []string{"prompts/**", "$ASSAY_AGENT_HOME/**"}, Root: root, Pos: audit.Pos{File: "auditors.md", Line: 7}}
+	agent := audit.AuditorEntry{Name: "agent", Kind: "agent", Command: "agent audit",
+		Prompt: []string{"prompts/**", "$ASSAY_AGENT_HOME/**"}, Root: root,
+		Pos: audit.Pos{File: "auditors.md", Line: 7}}
 	t.Setenv("ASSAY_AGENT_HOME", "")
 	last := map[string]string{}
 	differs := func(what string) {
@@ -36,7 +38,8 @@ func TestPromptHash(t *testing.T) {
 	differs("first")
 	write("prompts/audit.txt", "find all flaws")
 	differs("a file's content")
-	require.NoError(t, os.Rename(filepath.Join(root, "prompts/audit.txt"), filepath.Join(root, "prompts/audit2.txt")))
+	require.NoError(t, os.Rename(filepath.Join(root, "prompts/audit.txt"),
+		filepath.Join(root, "prompts/audit2.txt")))
 	differs("a file's name")
 	agent.Command = "agent audit --deep"
 	differs("the command line")
@@ -44,7 +47,8 @@ func TestPromptHash(t *testing.T) {
 	differs("the format")
 	home := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(home, ".claude/skills"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/skills/audit.md"), []byte("carefully"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/skills/audit.md"),
+		[]byte("carefully"), 0o644))
 	t.Setenv("ASSAY_AGENT_HOME", home)
 	differs("the agent's home")
 
@@ -57,7 +61,8 @@ func TestPromptHash(t *testing.T) {
 
 	agent.Prompt = []string{"prompts/none.txt"}
 	_, err = PromptHash(agent)
-	require.ErrorContains(t, err, "auditors.md:7: agent: Prompt prompts/none.txt: no file matches below ")
+	require.ErrorContains(t, err,
+		"auditors.md:7: agent: Prompt prompts/none.txt: no file matches below ")
 	tool, err := PromptHash(audit.AuditorEntry{Kind: "tool", Command: "bandit ."})
 	require.NoError(t, err)
 	require.Empty(t, tool)

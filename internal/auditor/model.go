@@ -50,7 +50,8 @@ type modelAuditor struct {
 
 // newModel returns the auditor for a model. The entry states name, timeout and limits;
 // what it does not say is the usual limit.
-func newModel(entry audit.AuditorEntry, c ChatConfig, prompt string, budget float64) (*modelAuditor, error) {
+func newModel(entry audit.AuditorEntry, c ChatConfig, prompt string,
+	budget float64) (*modelAuditor, error) {
 	l := &entry.Limits
 	l.Turns, l.Tokens = cmp.Or(l.Turns, DefaultAuditTurns), cmp.Or(l.Tokens, DefaultAuditTokens)
 	l.USD, l.Context = cmp.Or(l.USD, DefaultAuditUSD), cmp.Or(l.Context, DefaultAuditContext)
@@ -133,15 +134,19 @@ func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 	defer client.Close()
 	ctx, cancel := context.WithTimeoutCause(ctx, m.entry.Timeout, errLate)
 	defer cancel()
-	t := &talk{modelAuditor: m, client: client, assignment: assignment(task), view: sourceView{root}, maxTokens: client.config.MaxTokens, context: m.entry.Limits.Context,
-		most: m.most(task), perToken: bytesPerToken, usage: audit.Usage{Priced: true}, findings: box.Limits(m.entry.Limits).Findings}
-	run := audit.AuditRun{Command: []string{m.Settings()}, Version: modelVersion, Started: time.Now(),
+	t := &talk{modelAuditor: m, client: client, assignment: assignment(task),
+		view: sourceView{root}, maxTokens: client.config.MaxTokens, context: m.entry.Limits.Context,
+		most: m.most(task), perToken: bytesPerToken, usage: audit.Usage{Priced: true},
+		findings: box.Limits(m.entry.Limits).Findings}
+	run := audit.AuditRun{Command: []string{m.Settings()}, Version: modelVersion,
+		Started:  time.Now(),
 		Confined: "it runs no program: its tools read the export alone"}
 	why := t.audit(ctx)
 	run.Raw, run.Report, run.Events = []byte(t.text), t.report, t.events.Bytes()
 	run.Whole = t.whole
 	run.Invalid, run.EndedEarly = audit.OneLine(client.redact(why), 0), t.report.CutShort
-	run.Duration, run.Usage, run.Model = time.Since(run.Started), t.usage, cmp.Or(t.served, m.chat.Model.ID)
+	run.Duration, run.Usage, run.Model = time.Since(run.Started), t.usage, cmp.Or(t.served,
+		m.chat.Model.ID)
 	run.Unconfirmed = t.served == ""
 	return run, nil
 }
@@ -149,7 +154,8 @@ func (m *modelAuditor) Audit(ctx context.Context, task audit.AuditTask) (audit.A
 // pause waits, or returns an error if too little time is left.
 func pause(ctx context.Context, d time.Duration) error {
 	if at, ok := ctx.Deadline(); ok && time.Until(at) < d {
-		return fmt.Errorf("another try is due in %s, and its time ends in %s", d, time.Until(at).Round(time.Second))
+		return fmt.Errorf("another try is due in %s, and its time ends in %s", d,
+			time.Until(at).Round(time.Second))
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()

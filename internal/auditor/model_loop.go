@@ -134,7 +134,8 @@ func (t *talk) take(ctx context.Context, answer *choice) (done bool, invalid str
 			return true, invalid
 		}
 		t.asked, t.text = true, ""
-		s.then = "That is no report that can be read: " + audit.OneLine(why, 500) + ".\n" + writeReport
+		s.then = "That is no report that can be read: " + audit.OneLine(why, 500) + ".\n" +
+			writeReport
 	}
 	t.steps = append(t.steps, s)
 	return false, ""
@@ -153,7 +154,8 @@ func (t *talk) result(ctx context.Context, c *toolCall) string {
 	if !t.closing {
 		text = t.view.call(ctx, c.Function.Name, string(c.Function.Arguments))
 	}
-	t.tell(talkEvent{Type: "result", Name: c.Function.Name, Arguments: string(c.Function.Arguments), Bytes: len(text), Text: text})
+	t.tell(talkEvent{Type: "result", Name: c.Function.Name, Arguments: string(c.Function.Arguments),
+		Bytes: len(text), Text: text})
 	return text
 }
 
@@ -171,11 +173,14 @@ func (t *talk) limit() (why string, last bool) {
 	case used.Turns >= int64(l.Turns):
 		return fmt.Sprintf("its limit of %d turns", l.Turns), true
 	case used.TokensIn+used.TokensOut+next > l.Tokens:
-		return fmt.Sprintf("its limit of %d tokens: it used %d, and the next turn may take %d", l.Tokens, used.TokensIn+used.TokensOut, next), true
+		return fmt.Sprintf("its limit of %d tokens: it used %d, and the next turn may take %d",
+			l.Tokens, used.TokensIn+used.TokensOut, next), true
 	case t.spent+usd > t.most:
-		return fmt.Sprintf("its limit of %g USD: it spent %.4f, and the next turn may cost %.4f", t.most, t.spent, usd), true
+		return fmt.Sprintf("its limit of %g USD: it spent %.4f, and the next turn may cost %.4f",
+			t.most, t.spent, usd), true
 	}
-	return "", used.Turns >= int64(l.Turns)-2 || used.TokensIn+used.TokensOut+3*next > l.Tokens || t.spent+3*usd > t.most
+	return "", used.Turns >= int64(l.Turns)-2 || used.TokensIn+used.TokensOut+3*next > l.Tokens ||
+		t.spent+3*usd > t.most
 }
 
 // How often a turn is tried again after a fault, once the model has answered and
@@ -208,7 +213,9 @@ func (t *talk) turn(ctx context.Context) (*choice, error) {
 			return nil, fmt.Errorf("stopped: %w", cause)
 		case f.overlong():
 			if !t.shrink(body.bytes()) {
-				return nil, fmt.Errorf("the context of the model is too small for its instructions and one result: %s", f.text)
+				return nil, fmt.Errorf(
+					"the context of the model is too small for its instructions and one result: %s",
+					f.text)
 			}
 			continue
 		case f.writesLess() && t.maxTokens > leastTokens:
@@ -226,7 +233,8 @@ func (t *talk) turn(ctx context.Context) (*choice, error) {
 		}
 		faults++
 		most := maxFaults
-		if asked := f.status == http.StatusTooManyRequests || f.attempt.RetryAfter > 0; t.usage.Turns == 0 && !asked {
+		if asked := f.status == http.StatusTooManyRequests ||
+			f.attempt.RetryAfter > 0; t.usage.Turns == 0 && !asked {
 			most = maxFirstFaults
 		}
 		if faults > most {
@@ -246,16 +254,20 @@ func (t *talk) answered(got *reply, a *audit.Attempt, sent int) (*choice, error)
 	if served := t.client.redact(a.Model); served != "" {
 		t.served = served
 		if !events.SameModel(model.ID, served, append(model.Aliases, model.Name)) {
-			return nil, fmt.Errorf("another model answered: %s was asked, and %s answered; where both are one "+
-				"model, name it under Aliases of its row in fixtures/models.md", model.ID, served)
+			return nil, fmt.Errorf(
+				"another model answered: %s was asked, and %s answered; where both are one "+
+					"model, name it under Aliases of its row in fixtures/models.md",
+				model.ID, served)
 		}
 	}
-	if n := a.Usage.TokensIn; n > 0 { // some count cached tokens elsewhere: the estimate stays a sane one
+	// some count cached tokens elsewhere: the estimate stays a sane one
+	if n := a.Usage.TokensIn; n > 0 {
 		t.perToken = min(max(float64(sent)/float64(n), bytesPerTokenWorst), 2*bytesPerToken)
 	}
 	c := got.answer
 	u := a.Usage
-	t.tell(talkEvent{Type: "turn", Said: c.Message.Content, Thought: c.Message.Thought, Finish: c.FinishReason, Seconds: a.Latency.Seconds(), Usage: &u})
+	t.tell(talkEvent{Type: "turn", Said: c.Message.Content, Thought: c.Message.Thought,
+		Finish: c.FinishReason, Seconds: a.Latency.Seconds(), Usage: &u})
 	return c, nil
 }
 
@@ -301,7 +313,8 @@ func (t *talk) compact(ctx context.Context) error {
 	before := t.tokens(t.request().bytes())
 	t.leaveOut(t.context / 2)
 	if len(t.steps) == 0 {
-		return fmt.Errorf("the context of %d tokens is too small: the instructions alone take %d, and an answer may take %d", t.context, before, t.maxTokens)
+		return fmt.Errorf(
+			"the context of %d tokens is too small: the instructions alone take %d, and an answer may take %d", t.context, before, t.maxTokens)
 	}
 	t.steps[len(t.steps)-1].then = takeNotes
 	answer, err := t.turn(ctx)
@@ -315,7 +328,8 @@ func (t *talk) compact(ctx context.Context) error {
 	now := t.tokens(t.request().bytes())
 	t.tell(talkEvent{Type: "room", Text: fmt.Sprintf("%d tokens became %d", before, now)})
 	if now+t.maxTokens > t.context {
-		return fmt.Errorf("the context of %d tokens is too small for the model's notes: they and the instructions take %d", t.context, now)
+		return fmt.Errorf(
+			"the context of %d tokens is too small for the model's notes: they and the instructions take %d", t.context, now)
 	}
 	return nil
 }

@@ -26,10 +26,13 @@ const (
 // plainTools returns how a model asks for a tool in prose, for a server without function calls.
 func plainTools() string {
 	var b strings.Builder
-	b.WriteString("You ask for a tool by a line of this form, alone on its line, the arguments as one JSON object; several such lines ask for several. End your answer after them: the results come with the next message.\n\n")
-	b.WriteString("CALL read {\"path\": \"src/main.go\", \"from\": 1, \"lines\": 200}\n\nThe tools:\n")
+	b.WriteString(
+		"You ask for a tool by a line of this form, alone on its line, the arguments as one JSON object; several such lines ask for several. End your answer after them: the results come with the next message.\n\n")
+	b.WriteString(
+		"CALL read {\"path\": \"src/main.go\", \"from\": 1, \"lines\": 200}\n\nThe tools:\n")
 	for _, t := range sourceTools {
-		fmt.Fprintf(&b, "\n%s: %s\nIts arguments, as a JSON schema: %s\n", t.Function.Name, t.Function.Description, t.Function.Parameters)
+		fmt.Fprintf(&b, "\n%s: %s\nIts arguments, as a JSON schema: %s\n", t.Function.Name,
+			t.Function.Description, t.Function.Parameters)
 	}
 	return b.String()
 }
@@ -66,7 +69,8 @@ func (t *talk) request() *request {
 		if plain {
 			messages = append(messages, says("assistant", s.plainText()))
 			for j, c := range s.calls {
-				user(fmt.Sprintf("RESULT of %s %s:\n%s", c.Function.Name, c.Function.Arguments, s.results[j]))
+				user(fmt.Sprintf("RESULT of %s %s:\n%s", c.Function.Name,
+					c.Function.Arguments, s.results[j]))
 			}
 		} else {
 			messages = append(messages, s.message())
@@ -116,7 +120,8 @@ func (f *failure) overlong() bool {
 
 var (
 	// plainCall is a call as plainTools states it; marks of Markdown are passed over.
-	plainCall = regexp.MustCompile("(?m)^[\\s>*`-]*CALL[ \\t]+`?([A-Za-z_]\\w*)`?[ \\t]*(\\{.*\\})?[\\s`*]*$")
+	plainCall = regexp.MustCompile(
+		"(?m)^[\\s>*`-]*CALL[ \\t]+`?([A-Za-z_]\\w*)`?[ \\t]*(\\{.*\\})?[\\s`*]*$")
 	// taggedCall is a call as models are trained to write it where the server reads none.
 	taggedCall = regexp.MustCompile(`(?s)<tool_call>\s*(\{.*?\})\s*</tool_call>`)
 )

@@ -51,19 +51,24 @@ var drawn = sync.OnceValues(func() (*planted.Target, error) {
 func sit(t *testing.T, play func(e *exam, r mockapi.Request) mockapi.Reply) *exam {
 	target, err := drawn()
 	require.NoError(t, err)
-	e := &exam{t: t, dir: filepath.Join(t.TempDir(), "src"), budget: math.Inf(1), entry: audit.AuditorEntry{Name: "m"}}
+	e := &exam{t: t, dir: filepath.Join(t.TempDir(), "src"), budget: math.Inf(1),
+		entry: audit.AuditorEntry{Name: "m"}}
 	require.NoError(t, target.Write(e.dir))
 	var fs []audit.Finding
 	for _, k := range target.Project().Known {
-		fs = append(fs, audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File, Lines: k.Lines, Title: k.Title, Dimension: k.Dimension})
+		fs = append(fs, audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File,
+			Lines: k.Lines, Title: k.Title, Dimension: k.Dimension})
 	}
 	require.NotEmpty(t, fs)
 	var b bytes.Buffer
-	require.NoError(t, findings.WriteText(&b, findings.TextReport{Root: ".", Coverage: audit.Dimensions(), Findings: fs}))
+	require.NoError(t,
+		findings.WriteText(&b, findings.TextReport{Root: ".",
+			Coverage: audit.Dimensions(), Findings: fs}))
 	e.report, e.found = b.String(), len(fs)
 	e.server = mockapi.New(func(r mockapi.Request) mockapi.Reply { return play(e, r) })
 	t.Cleanup(e.server.Close)
-	e.config = ChatConfig{Provider: "test", BaseURL: e.server.BaseURL, Key: modelKey, KeyName: "TEST_KEY", Timeout: 30 * time.Second,
+	e.config = ChatConfig{Provider: "test", BaseURL: e.server.BaseURL, Key: modelKey,
+		KeyName: "TEST_KEY", Timeout: 30 * time.Second,
 		Model: audit.Model{Name: "m", ID: "maker/m", In: 1, Out: 2, Priced: true}}
 	return e
 }
@@ -79,7 +84,8 @@ func (e *exam) run() audit.AuditRun {
 	}
 	run, err := m.Audit(context.Background(), audit.AuditTask{Dir: e.dir})
 	require.NoError(e.t, err)
-	require.False(e.t, strings.Contains(fmt.Sprintf("%s %s %+v", run.Raw, run.Events, run), modelKey[3:]), "the key is nowhere")
+	require.False(e.t, strings.Contains(fmt.Sprintf("%s %s %+v", run.Raw, run.Events, run),
+		modelKey[3:]), "the key is nowhere")
 	return run
 }
 
@@ -145,19 +151,25 @@ func TestModelAudits(t *testing.T) {
 		case 2:
 			require.Equal(e.t, "tool", messages[2].Role)
 			for line := range strings.Lines(*messages[2].Content) {
-				if name, _, _ := strings.Cut(line, "\t"); strings.HasSuffix(name, ".ts") || strings.HasSuffix(name, ".py") || strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".java") || strings.HasSuffix(name, ".php") || strings.HasSuffix(name, ".js") {
+				if name, _, _ := strings.Cut(line, "\t"); strings.HasSuffix(name, ".ts") ||
+					strings.HasSuffix(name, ".py") || strings.HasSuffix(name, ".go") ||
+					strings.HasSuffix(name, ".java") || strings.HasSuffix(name, ".php") ||
+					strings.HasSuffix(name, ".js") {
 					source = name
 				}
 			}
 			require.NotEmpty(e.t, source, *messages[2].Content)
-			return calls(mockapi.Call{Name: "read", Arguments: `{"path":"` + source + `","lines":3}`}, mockapi.Call{Name: "search", Arguments: `{"pattern":"(?i)select|function|return"}`})
+			return calls(mockapi.Call{Name: "read", Arguments: `{"path":"` + source +
+				`","lines":3}`}, mockapi.Call{Name: "search",
+				Arguments: `{"pattern":"(?i)select|function|return"}`})
 		case 3:
 			require.Len(e.t, messages[3].ToolCalls, 2)
 			require.Nil(e.t, messages[3].Content, "null beside calls")
 			require.Equal(e.t, messages[3].ToolCalls[1].ID, messages[5].ToolCallID)
 			holds(e.t, *messages[4].Content, source+", lines 1-3 of ")
 			holds(e.t, *messages[5].Content, ":")
-			return mockapi.Reply{Content: "<think>SENTINEL? HEADER START?</think>\n" + e.report, Cost: 0.5, Calls: []mockapi.Call{listAll}}
+			return mockapi.Reply{Content: "<think>SENTINEL? HEADER START?</think>\n" + e.report,
+				Cost: 0.5, Calls: []mockapi.Call{listAll}}
 		}
 		return mockapi.Reply{Status: 500}
 	})
@@ -207,13 +219,17 @@ func TestModelWithoutToolCalling(t *testing.T) {
 // the message says what to change. Nothing is asked without them.
 func TestModelRefusedTools(t *testing.T) {
 	for _, c := range []struct{ said, advice string }{
-		{"registry.ollama.ai/library/m does not support tools", "set tools=text under Settings of its row"},
+		{"registry.ollama.ai/library/m does not support tools",
+			"set tools=text under Settings of its row"},
 		{"Function tools with reasoning_effort are not supported for gpt-6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.", "set api=responses under Settings of its row in fixtures/models.md"},
-		{"Unsupported value: 'reasoning_effort' does not support 'high' with this model.", "refuses a setting (effort=high temperature=0): change Settings"},
-		{"Unsupported parameter: 'temperature' is not supported with this model.", "refuses a setting (effort=high temperature=0): change Settings"},
+		{"Unsupported value: 'reasoning_effort' does not support 'high' with this model.",
+			"refuses a setting (effort=high temperature=0): change Settings"},
+		{"Unsupported parameter: 'temperature' is not supported with this model.",
+			"refuses a setting (effort=high temperature=0): change Settings"},
 	} {
 		e := sit(t, func(*exam, mockapi.Request) mockapi.Reply {
-			return mockapi.Reply{Status: 400, Body: `{"error":{"message":"` + c.said + `","type":"invalid_request_error"}}`}
+			return mockapi.Reply{Status: 400, Body: `{"error":{"message":"` + c.said +
+				`","type":"invalid_request_error"}}`}
 		})
 		e.config.Model.Settings = audit.ModelSettings{Effort: "high", Temperature: new(float64)}
 		run := e.run()
@@ -232,7 +248,8 @@ func TestModelSwapped(t *testing.T) {
 	}
 	e := sit(t, play)
 	run := e.run()
-	require.Contains(t, run.Invalid, "another model answered: maker/m was asked, and other/m-mini answered")
+	require.Contains(t, run.Invalid,
+		"another model answered: maker/m was asked, and other/m-mini answered")
 	require.Positive(t, run.Usage.TokensIn)
 	e = sit(t, play)
 	e.config.Model.Aliases = []string{"m-mini"}
@@ -244,12 +261,14 @@ func TestModelMistakes(t *testing.T) {
 	wrong := []struct{ name, args, told string }{
 		{"write", `{"path":"x"}`, `there is no tool "write": expected list, read or search`},
 		{"read", `{"path":`, "the arguments of read cannot be read"},
-		{"read", `["a"]`, "cannot unmarshal array into Go value of type auditor.toolArguments): expected one JSON object"},
+		{"read", `["a"]`,
+			"cannot unmarshal array into Go value of type auditor.toolArguments): expected one JSON object"},
 		{"read", `{"path":"../key.md"}`, "is outside of the project"},
 		{"read", `{"path":"/etc/passwd"}`, "is outside of the project"},
 		{"read", `{"path":"out"}`, "escapes"},
 		{"read", `{"path":"nowhere.ts"}`, "there is no file or folder nowhere.ts: list shows"},
-		{"search", `{"pattern":"x","path":"nowhere"}`, "there is no file or folder nowhere: list shows"},
+		{"search", `{"pattern":"x","path":"nowhere"}`,
+			"there is no file or folder nowhere: list shows"},
 		{"list", `{"path":"nowhere"}`, "there is no file or folder nowhere: list shows"},
 		{"read", `{"path":"."}`, "is a folder"},
 		{"read", `{"path":"giant.txt","from":1000000}`, "has no line 1000000: it has 500000"},
@@ -273,7 +292,8 @@ func TestModelMistakes(t *testing.T) {
 			result := *messages[2+2*i].Content
 			holds(e.t, result, w.told)
 			require.LessOrEqual(e.t, len(result), maxShown+4<<10, w.args)
-			require.True(e.t, json.Valid([]byte(messages[1+2*i].ToolCalls[0].Function.Arguments)), "no server takes broken arguments back")
+			require.True(e.t, json.Valid([]byte(messages[1+2*i].ToolCalls[0].Function.Arguments)),
+				"no server takes broken arguments back")
 		}
 		return answers(e.report)
 	})
@@ -288,7 +308,8 @@ func TestModelMistakes(t *testing.T) {
 	for i := range 500 {
 		write(fmt.Sprintf("many/d%d/f.txt", i%50+i/50*1000), nil)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(e.dir), "key.md"), []byte("the answers"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(e.dir), "key.md"),
+		[]byte("the answers"), 0o644))
 	require.NoError(t, os.Symlink("../key.md", filepath.Join(e.dir, "out")))
 	e.passed(e.run())
 }
@@ -302,16 +323,25 @@ func TestModelFaults(t *testing.T) {
 		invalid string // "": the report comes
 		pauses  int
 	}{
-		{"429", mockapi.Reply{Status: 429, Header: map[string]string{"Retry-After": "7"}, Body: `{"error":{"message":"slow down"}}`}, 3, "", 3},
-		{"overloaded", mockapi.Reply{Status: 529, Body: `{"error":{"message":"overloaded"}}`}, 2, "", 2},
+		{"429", mockapi.Reply{Status: 429, Header: map[string]string{"Retry-After": "7"},
+			Body: `{"error":{"message":"slow down"}}`}, 3, "", 3},
+		{"overloaded", mockapi.Reply{Status: 529, Body: `{"error":{"message":"overloaded"}}`}, 2,
+			"", 2},
 		{"broken body", mockapi.Reply{Body: `{"choices":[{"mess`}, 1, "", 1},
-		{"broken stream", mockapi.Reply{Content: strings.Repeat("word ", 50), EndAfter: 300}, 1, "", 1},
+		{"broken stream", mockapi.Reply{Content: strings.Repeat("word ", 50), EndAfter: 300}, 1, "",
+			1},
 		{"reset", mockapi.Reply{Content: strings.Repeat("word ", 50), CutAfter: 300}, 1, "", 1},
 		{"broken for good", mockapi.Reply{Body: `{"choices":[{"mess`}, 99, "9 times in a row", 8},
-		{"no credit", mockapi.Reply{Status: 402, Body: `{"error":{"message":"pay"}}`}, 99, "no credit or quota is left", 0},
-		{"declined", mockapi.Reply{Status: 403, Body: `{"error":{"message":"flagged","code":"content_policy"}}`}, 99, "the provider turned the input down", 0},
-		{"filtered", mockapi.Reply{Content: "I", Finish: "content_filter"}, 99, "content filter cut the answer off", 0},
-		{"one that quotes the key", mockapi.Reply{Status: 400, Body: `{"error":{"message":"bad ` + modelKey + `"}}`}, 99, "bad [key]", 0},
+		{"no credit", mockapi.Reply{Status: 402, Body: `{"error":{"message":"pay"}}`}, 99,
+			"no credit or quota is left", 0},
+		{"declined",
+			mockapi.Reply{Status: 403,
+				Body: `{"error":{"message":"flagged","code":"content_policy"}}`}, 99,
+			"the provider turned the input down", 0},
+		{"filtered", mockapi.Reply{Content: "I", Finish: "content_filter"}, 99,
+			"content filter cut the answer off", 0},
+		{"one that quotes the key", mockapi.Reply{Status: 400, Body: `{"error":{"message":"bad ` +
+			modelKey + `"}}`}, 99, "bad [key]", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -328,11 +358,13 @@ func TestModelFaults(t *testing.T) {
 			})
 			run := e.run()
 			require.Len(t, e.pauses, tt.pauses)
-			if strings.HasPrefix(tt.name, "broken") || tt.name == "reset" { // the model may have answered
+			// the model may have answered
+			if strings.HasPrefix(tt.name, "broken") || tt.name == "reset" {
 				require.False(t, run.Usage.Priced)
 				most := float64(DefaultMaxTokens)*2e-6 + 25000*1e-6 // what it may write, and read
 				require.Greater(t, run.Usage.Unsure, float64(tt.pauses)*DefaultMaxTokens*2e-6)
-				require.Less(t, run.Usage.Unsure, float64(tt.pauses+1)*most, "each request is charged with its own maximum")
+				require.Less(t, run.Usage.Unsure, float64(tt.pauses+1)*most,
+					"each request is charged with its own maximum")
 			}
 			if tt.invalid == "" {
 				e.passed(run)
@@ -400,7 +432,8 @@ func TestModelReport(t *testing.T) {
 			return answers("I'm sorry, but I can't help with finding exploits.")
 		})
 		run := e.run()
-		require.Contains(t, run.Invalid, `it declines: "I'm sorry, but I can't help with finding exploits.": expected an audit report`)
+		require.Contains(t, run.Invalid,
+			`it declines: "I'm sorry, but I can't help with finding exploits.": expected an audit report`)
 		require.Equal(t, int64(2), run.Usage.Turns, "it is asked once more")
 	})
 	t.Run("STATS are wrong", func(t *testing.T) {
@@ -433,7 +466,8 @@ func TestModelReport(t *testing.T) {
 			}
 			require.NoError(e.t, json.Unmarshal(r.Body, &body))
 			if body.Most > 4096 {
-				return mockapi.Reply{Status: 400, Body: `{"error":{"message":"max_tokens: 16384 > 4096, which is the maximum allowed"}}`}
+				return mockapi.Reply{Status: 400,
+					Body: `{"error":{"message":"max_tokens: 16384 > 4096, which is the maximum allowed"}}`}
 			}
 			return answers(e.report)
 		})
@@ -458,8 +492,9 @@ func TestModelLimits(t *testing.T) {
 		budget float64
 		said   string
 	}{
-		"turns":  {audit.Limits{Turns: 5}, math.Inf(1), "no report within its limit of 5 turns"},
-		"tokens": {audit.Limits{Tokens: 90_000}, math.Inf(1), "no report within its limit of 90000 tokens"},
+		"turns": {audit.Limits{Turns: 5}, math.Inf(1), "no report within its limit of 5 turns"},
+		"tokens": {audit.Limits{Tokens: 90_000}, math.Inf(1),
+			"no report within its limit of 90000 tokens"},
 		"USD":    {audit.Limits{USD: 0.2}, math.Inf(1), "no report within its limit of 0.2 USD"},
 		"budget": {audit.Limits{}, 0.15, "no report within its limit of 0.15 USD"},
 	}
@@ -494,7 +529,10 @@ func TestModelLimits(t *testing.T) {
 		require.Empty(t, e.server.Requests(), "nothing is sent")
 	})
 	t.Run("time", func(t *testing.T) {
-		e := sit(t, func(*exam, mockapi.Request) mockapi.Reply { return mockapi.Reply{Stall: true} })
+		e := sit(t, func(*exam,
+			mockapi.Request) mockapi.Reply {
+			return mockapi.Reply{Stall: true}
+		})
 		e.entry.Timeout = 50 * time.Millisecond
 		require.Contains(t, e.run().Invalid, "no report within 50ms")
 	})
@@ -521,7 +559,8 @@ func TestModelContext(t *testing.T) {
 		}
 		switch {
 		case window > 0 && size > window:
-			return mockapi.Reply{Status: http.StatusBadRequest, Body: `{"error":{"code":"context_length_exceeded","message":"This model's maximum context length is 20000 tokens."}}`}
+			return mockapi.Reply{Status: http.StatusBadRequest,
+				Body: `{"error":{"code":"context_length_exceeded","message":"This model's maximum context length is 20000 tokens."}}`}
 		case strings.Contains(last(e.t, r), takeNotes):
 			noted = true
 			return answers("I have read everything twice; the flaws are in the routes.")
@@ -559,15 +598,18 @@ func TestUsualLimitsAreStated(t *testing.T) {
 	b, err := os.ReadFile("../../fixtures/auditors.md")
 	require.NoError(t, err)
 	text := strings.Join(strings.Fields(string(b)), " ")
-	require.Equal(t, "200 20000000 5 128000 1h0m0s", fmt.Sprint(DefaultAuditTurns, DefaultAuditTokens, DefaultAuditUSD, DefaultAuditContext, DefaultAuditTimeout))
-	holds(t, text, "at most 200 turns, 20,000,000 tokens and 5 USD (and never more than `-budget`), 128,000 tokens of context, where it makes notes before they are full, and one hour")
+	require.Equal(t, "200 20000000 5 128000 1h0m0s", fmt.Sprint(DefaultAuditTurns,
+		DefaultAuditTokens, DefaultAuditUSD, DefaultAuditContext, DefaultAuditTimeout))
+	holds(t, text,
+		"at most 200 turns, 20,000,000 tokens and 5 USD (and never more than `-budget`), 128,000 tokens of context, where it makes notes before they are full, and one hour")
 }
 
 // TestAFailureNamesTheTimeThatItHad: the error states the timeout of its request.
 func TestAFailureNamesTheTimeThatItHad(t *testing.T) {
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Stall: true} })
 	t.Cleanup(s.Close)
-	c, err := newClient(ChatConfig{Name: "m", BaseURL: s.BaseURL, Model: audit.Model{ID: "m"}, Timeout: 50 * time.Millisecond})
+	c, err := newClient(ChatConfig{Name: "m", BaseURL: s.BaseURL, Model: audit.Model{ID: "m"},
+		Timeout: 50 * time.Millisecond})
 	require.NoError(t, err)
 	r := c.review(audit.ReviewTask{}, 1)
 	r.timeout = 100 * time.Millisecond

@@ -35,11 +35,13 @@ const (
 
 // sourceTools are the tools for reading a project.
 var sourceTools = []tool{
-	newTool("list", "Lists the files of a folder and of all below it, with their sizes in bytes. Where there are too many, the folders below are given with their number of files instead.",
+	newTool("list",
+		"Lists the files of a folder and of all below it, with their sizes in bytes. Where there are too many, the folders below are given with their number of files instead.",
 		`{"type":"object","properties":{"path":{"type":"string","description":"folder, relative to the project's root; . is the root"}}}`),
 	newTool("read", "Reads lines of a text file, each with its number.",
 		`{"type":"object","properties":{"path":{"type":"string","description":"file, relative to the project's root"},"from":{"type":"integer","description":"first line, from 1"},"lines":{"type":"integer","description":"how many, at most 2000; 400 where you do not say"}},"required":["path"]}`),
-	newTool("search", "Finds the lines that match a regular expression (RE2; (?i) for any case) in a file, or in all files of a folder and below. Gives path:line: text.",
+	newTool("search",
+		"Finds the lines that match a regular expression (RE2; (?i) for any case) in a file, or in all files of a folder and below. Gives path:line: text.",
 		`{"type":"object","properties":{"pattern":{"type":"string"},"path":{"type":"string","description":"file or folder; . where you do not say"},"glob":{"type":"string","description":"only files whose name matches, like *.java"}},"required":["pattern"]}`),
 }
 
@@ -68,11 +70,13 @@ func (v sourceView) call(ctx context.Context, name, args string) string {
 	var a toolArguments
 	i := slices.IndexFunc(sourceTools, func(t tool) bool { return t.Function.Name == name })
 	if i < 0 {
-		return fmt.Sprintf("error: there is no tool %q: expected list, read or search", audit.OneLine(name, 100))
+		return fmt.Sprintf("error: there is no tool %q: expected list, read or search",
+			audit.OneLine(name, 100))
 	}
 	if strings.TrimSpace(args) != "" {
 		if err := json.Unmarshal([]byte(args), &a); err != nil {
-			return fmt.Sprintf("error: the arguments of %s cannot be read (%v): expected one JSON object, of the schema %s", name, err, sourceTools[i].Function.Parameters)
+			return fmt.Sprintf(
+				"error: the arguments of %s cannot be read (%v): expected one JSON object, of the schema %s", name, err, sourceTools[i].Function.Parameters)
 		}
 	}
 	p, err := inside(a.Path)
@@ -99,7 +103,8 @@ func (v sourceView) call(ctx context.Context, name, args string) string {
 func inside(p string) (string, error) {
 	name := path.Clean(strings.ReplaceAll(p, `\`, "/"))
 	if !fs.ValidPath(name) {
-		return "", fmt.Errorf("%q is outside of the project: expected a path relative to its root, like src/main.go, or . for the root", audit.OneLine(p, 200))
+		return "", fmt.Errorf(
+			"%q is outside of the project: expected a path relative to its root, like src/main.go, or . for the root", audit.OneLine(p, 200))
 	}
 	return name, nil
 }
@@ -150,7 +155,8 @@ func (v sourceView) list(ctx context.Context, dir string) (string, error) {
 		entries = append(entries, entry)
 	}
 	slices.Sort(entries)
-	return bounded(fmt.Sprintf("%d files below %s, too many to list: these are its entries", total, dir), entries), nil
+	return bounded(fmt.Sprintf("%d files below %s, too many to list: these are its entries", total,
+		dir), entries), nil
 }
 
 // sizeOf returns the size of a file in bytes.
@@ -253,10 +259,12 @@ func (v sourceView) search(ctx context.Context, where, pattern, glob string) (st
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return "", fmt.Errorf("%w: expected a regular expression of RE2, which has no look-around and no back-references", err)
+		return "", fmt.Errorf(
+			"%w: expected a regular expression of RE2, which has no look-around and no back-references", err)
 	}
 	if !doublestar.ValidatePattern(glob) {
-		return "", fmt.Errorf("the glob %q cannot be read: expected one like *.java", audit.OneLine(glob, 100))
+		return "", fmt.Errorf("the glob %q cannot be read: expected one like *.java",
+			audit.OneLine(glob, 100))
 	}
 	h := &hits{re: re}
 	err = fs.WalkDir(v.root.FS(), where, func(name string, d fs.DirEntry, err error) error {
@@ -309,7 +317,8 @@ func (v sourceView) searchFile(h *hits, name string) error {
 			h.full = true
 			return fs.SkipAll
 		}
-		l := fmt.Sprintf("%s:%d: %s", name, n, audit.OneLine(strings.ToValidUTF8(string(line), "\uFFFD"), maxHitShown))
+		l := fmt.Sprintf("%s:%d: %s", name, n,
+			audit.OneLine(strings.ToValidUTF8(string(line), "\uFFFD"), maxHitShown))
 		h.lines, h.size = append(h.lines, l), h.size+len(l)
 	}
 	return nil
@@ -322,12 +331,14 @@ func (h *hits) text() string {
 		b.WriteString(l + "\n")
 	}
 	if h.full {
-		fmt.Fprintf(&b, "[more than %d lines match: name a deeper path, or a narrower pattern]\n", len(h.lines))
+		fmt.Fprintf(&b, "[more than %d lines match: name a deeper path, or a narrower pattern]\n",
+			len(h.lines))
 	} else {
 		fmt.Fprintf(&b, "%d lines in %d files searched\n", len(h.lines), h.files)
 	}
 	if len(h.skipped) > 0 {
-		fmt.Fprintf(&b, "[not searched, larger than %d MB: %s]\n", maxSearched>>20, audit.OneLine(strings.Join(h.skipped, ", "), 500))
+		fmt.Fprintf(&b, "[not searched, larger than %d MB: %s]\n", maxSearched>>20,
+			audit.OneLine(strings.Join(h.skipped, ", "), 500))
 	}
 	return b.String()
 }

@@ -35,7 +35,8 @@ func TestModelsOfTheRepository(t *testing.T) {
 	}
 	prompt, err := fixture.ReadPrompt(os.DirFS("../.."), "fixtures/prompts", "evaluation-prompt")
 	require.NoError(t, err)
-	for _, word := range []string{"verdict", "explanation", "violated_requirements", "cwes", "good", "bad"} {
+	for _, word := range []string{"verdict", "explanation", "violated_requirements", "cwes",
+		"good", "bad"} {
 		require.Contains(t, prompt, word)
 	}
 }

@@ -41,13 +41,15 @@ func price(m audit.Model, in, out float64) float64 { return (in*m.In + out*m.Out
 func (c *client) usage(got *reply, sent int) audit.Usage {
 	m, t := c.config.Model, c.api.tokens(got)
 	u := audit.Usage{TokensIn: t.in, TokensOut: t.out}
-	counted := u.TokensIn > 0 && (u.TokensOut > 0 || got.written == 0) && (!got.streamed || got.whole)
+	counted := u.TokensIn > 0 && (u.TokensOut > 0 || got.written == 0) &&
+		(!got.streamed || got.whole)
 	if !counted {
 		u.TokensIn = max(u.TokensIn, int64(float64(sent)/bytesPerToken))
 		u.TokensOut = max(u.TokensOut, int64(math.Ceil(float64(got.written)/bytesPerToken)))
 	}
 	switch cost := got.used("cost"); {
-	case cost.Type == gjson.Number && cost.Num >= 0 && cost.Num < 1e9 && (!got.streamed || got.whole):
+	case cost.Type == gjson.Number && cost.Num >= 0 && cost.Num < 1e9 &&
+		(!got.streamed || got.whole):
 		u.USD, u.Priced = cost.Num, true
 		// With a key of one's own at the model's host, OpenRouter bills its fee
 		// alone, and the host the rest.
@@ -55,7 +57,8 @@ func (c *client) usage(got *reply, sent int) audit.Usage {
 			u.USD += min(max(0, got.used("cost_details.upstream_inference_cost").Num), 1e9)
 		}
 	case m.Priced && (counted || m.In == 0 && m.Out == 0):
-		u.USD, u.Priced = price(m, float64(u.TokensIn), float64(u.TokensOut))+cacheDifference(m, t), true
+		u.USD, u.Priced = price(m, float64(u.TokensIn), float64(u.TokensOut))+
+			cacheDifference(m, t), true
 	}
 	return u
 }

@@ -41,8 +41,10 @@ func (p *program) Name() string { return p.entry.Name }
 
 // process returns the process that runs the command line.
 func (p *program) process(b *box.Box, home *box.Home) box.Process {
-	return box.Process{Command: box.Shell(p.entry.Command), Box: b, Home: home, Limits: p.entry.Limits, Network: p.entry.Network, Timeout: p.entry.Timeout, Grace: p.grace,
-		Env:      append(box.Environment(p.entry.Env, home), "ASSAY_OUT="+home.Out(), "ASSAY_USAGE="+filepath.Join(home.Out(), usageFile)),
+	return box.Process{Command: box.Shell(p.entry.Command), Box: b, Home: home,
+		Limits: p.entry.Limits, Network: p.entry.Network, Timeout: p.entry.Timeout, Grace: p.grace,
+		Env: append(box.Environment(p.entry.Env, home), "ASSAY_OUT="+home.Out(),
+			"ASSAY_USAGE="+filepath.Join(home.Out(), usageFile)),
 		Progress: p.entry.Output != ""}
 }
 
@@ -83,18 +85,21 @@ func (p *program) run(ctx context.Context, process box.Process, limit int64) (r 
 
 // stopped says why a program that did not end by itself proves nothing: it was to write
 // so many bytes at most.
-func (p *program) stopped(ctx context.Context, r *ran, awaited, written string, limit int64) string {
+func (p *program) stopped(ctx context.Context, r *ran, awaited,
+	written string, limit int64) string {
 	switch {
 	case r.Crossed != "":
 		return r.Crossed
 	case r.TimedOut:
-		return fmt.Sprintf("no %s within %s: all its processes were killed", awaited, p.entry.Timeout)
+		return fmt.Sprintf("no %s within %s: all its processes were killed", awaited,
+			p.entry.Timeout)
 	case ctx.Err() != nil:
 		return "stopped: " + context.Cause(ctx).Error()
 	case r.Cut > 0 && p.entry.Output == "":
 		return fmt.Sprintf("it was stopped: its %s is larger than %s", written, box.Size(limit))
 	case r.Signal() != 0:
-		return strings.TrimSuffix(fmt.Sprintf("killed by a signal (%s): %s", r.Signal(), r.LastWords()), ": ")
+		return strings.TrimSuffix(fmt.Sprintf("killed by a signal (%s): %s", r.Signal(),
+			r.LastWords()), ": ")
 	}
 	return ""
 }
@@ -126,7 +131,8 @@ func (p *program) mask(b []byte) []byte {
 
 // aside runs another command line of the section, without network and in a home of its own,
 // since the run's home may hold a report.
-func (p *program) aside(ctx context.Context, b *box.Box, line string, timeout time.Duration) (box.Exit, error) {
+func (p *program) aside(ctx context.Context, b *box.Box, line string,
+	timeout time.Duration) (box.Exit, error) {
 	home, err := box.NewHome(nil)
 	if err != nil {
 		return box.Exit{}, err

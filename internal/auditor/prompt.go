@@ -27,7 +27,9 @@ func Prompt(t audit.ReviewTask) string {
 		writeCode(&b, t.Language, t.Code)
 	}
 	if t.Unusable != "" {
-		b.WriteString("\nAn earlier reply to this could not be used: " + audit.OneLine(t.Unusable, 200) + ". Reply in the form that is asked for, whole, and with nothing after it.\n")
+		b.WriteString("\nAn earlier reply to this could not be used: " +
+			audit.OneLine(t.Unusable, 200) +
+			". Reply in the form that is asked for, whole, and with nothing after it.\n")
 	}
 	return b.String()
 }

@@ -65,7 +65,8 @@ func readPublished(fsys fs.FS, file string) ([]*Recording, error) {
 				trials[[2]string(cells)] = r
 				recs = append(recs, r)
 			}
-		case strings.HasPrefix(table, publishedFindings) && len(cells) == strings.Count(table, "\t")+1:
+		case strings.HasPrefix(table, publishedFindings) &&
+			len(cells) == strings.Count(table, "\t")+1:
 			r := trials[[2]string(cells)]
 			if r == nil {
 				err = fmt.Errorf("trial %q of %q is not in the table of trials", cells[1], cells[0])
@@ -78,24 +79,30 @@ func readPublished(fsys fs.FS, file string) ([]*Recording, error) {
 				r.Findings++
 			}
 		default:
-			err = fmt.Errorf("expected a line of the head, or a row below %q or %q", publishedTrials, publishedFindings)
+			err = fmt.Errorf("expected a line of the head, or a row below %q or %q",
+				publishedTrials, publishedFindings)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", pos, err))
 		}
 	}
-	if want := strings.TrimSuffix(path.Base(file), ".tsv"); head["auditor"] != want || head["source"] == "" || head["licence"] == "" {
-		errs = append(errs, fmt.Errorf("%s:1: the head has auditor %q, source %q and licence %q: expected the file's name, from where the runs are, and under which licence",
-			file, head["auditor"], head["source"], head["licence"]))
+	if want := strings.TrimSuffix(path.Base(file), ".tsv"); head["auditor"] != want ||
+		head["source"] == "" || head["licence"] == "" {
+		errs = append(errs,
+			fmt.Errorf("%s:1: the head has auditor %q, source %q and licence %q: expected the file's name, from where the runs are, and under which licence",
+				file, head["auditor"], head["source"], head["licence"]))
 	}
 	return recs, errors.Join(errs...)
 }
 
 // publishedTrial reads the line of a trial.
 func publishedTrial(cells []string, head map[string]string) (*Recording, error) {
-	r := &Recording{Auditor: head["auditor"], Project: cells[0], Commit: cells[2], Model: head["model"],
-		Version: cmp.Or(head["model"], head["auditor"]), Date: head["date"], Format: "tsv", Notes: head["notes"],
-		Source: head["source"], Licence: head["licence"], Rules: head["rules"], published: &published{}}
+	r := &Recording{Auditor: head["auditor"], Project: cells[0], Commit: cells[2],
+		Model:   head["model"],
+		Version: cmp.Or(head["model"], head["auditor"]), Date: head["date"], Format: "tsv",
+		Notes:  head["notes"],
+		Source: head["source"], Licence: head["licence"], Rules: head["rules"],
+		published: &published{}}
 	figures := [4]float64{}
 	for i, cell := range cells[3:] {
 		if cell == "" {
@@ -108,11 +115,13 @@ func publishedTrial(cells []string, head map[string]string) (*Recording, error) 
 		figures[i] = f
 	}
 	var err error
-	if r.Trial, err = strconv.Atoi(cells[1]); err != nil || r.Trial < 1 || r.Project == "" || r.Commit == "" {
+	if r.Trial, err = strconv.Atoi(cells[1]); err != nil || r.Trial < 1 || r.Project == "" ||
+		r.Commit == "" {
 		return nil, errors.New("expected a project, a trial from 1 and a commit")
 	}
 	r.Seconds = figures[1]
-	r.published.usage = audit.Usage{USD: figures[0], Priced: cells[3] != "", TokensIn: int64(figures[2]), TokensOut: int64(figures[3])}
+	r.published.usage = audit.Usage{USD: figures[0], Priced: cells[3] != "",
+		TokensIn: int64(figures[2]), TokensOut: int64(figures[3])}
 	return r, nil
 }
 
@@ -152,13 +161,16 @@ func publishedFinding(cells []string) (f audit.Finding, err error) {
 func (r *Recording) run() (audit.AuditRun, error) {
 	date, err := time.Parse(time.DateOnly, r.Date)
 	if err != nil {
-		return audit.AuditRun{}, fmt.Errorf("%s: the date is %q: expected YYYY-MM-DD", r.Path(), r.Date)
+		return audit.AuditRun{}, fmt.Errorf("%s: the date is %q: expected YYYY-MM-DD",
+			r.Path(), r.Date)
 	}
-	run := audit.AuditRun{Version: r.Version, Model: r.Model, Exposed: r.Exposed, ExitCode: r.Exit, Command: []string{r.Command},
+	run := audit.AuditRun{Version: r.Version, Model: r.Model, Exposed: r.Exposed, ExitCode: r.Exit,
+		Command: []string{r.Command},
 		Started: date, Duration: time.Duration(r.Seconds * float64(time.Second))}
 	if p := r.published; p != nil {
 		run.Command, run.Usage = nil, p.usage
-		run.Report = audit.Report{Format: r.Format, Tool: r.Auditor, Version: r.Version, Findings: p.findings}
+		run.Report = audit.Report{Format: r.Format, Tool: r.Auditor, Version: r.Version,
+			Findings: p.findings}
 	}
 	return run, nil
 }

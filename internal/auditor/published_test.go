@@ -60,10 +60,12 @@ func TestPublishedRuns(t *testing.T) {
 	require.Equal(t, "the name is pasted in", run.Report.Findings[0].Description)
 
 	for _, c := range []struct{ old, new, want string }{
-		{"12-18", "about 12", `agent.tsv:11: the lines are "about 12": expected a form like 12 or 12-18`},
+		{"12-18", "about 12",
+			`agent.tsv:11: the lines are "about 12": expected a form like 12 or 12-18`},
 		{"89,564", "SQL", `agent.tsv:11: "SQL" is no CWE`},
 		{"HIGH", "ERROR", `agent.tsv:11: "ERROR" is no severity`},
-		{"demo\t1\ta.py", "demo\t7\ta.py", `agent.tsv:11: trial "7" of "demo" is not in the table of trials`},
+		{"demo\t1\ta.py", "demo\t7\ta.py",
+			`agent.tsv:11: trial "7" of "demo" is not in the table of trials`},
 		{"0.5", "-1", `agent.tsv:7: "-1" is no number of 0 or more`},
 		{"demo\t2\t", "demo\t1\t", "agent.tsv:8: trial 1 of demo stands twice"},
 		{"demo\t2\tabc", "demo\tabc", "agent.tsv:8: expected a line of the head, or a row"},
@@ -80,7 +82,8 @@ func TestPublishedRunsAreOfThePins(t *testing.T) {
 	for _, rec := range allRecordings(t, fsys, true) {
 		page := "fixtures/projects/" + rec.Project + ".md"
 		if text, err := fs.ReadFile(fsys, page); err == nil {
-			require.Contains(t, string(text), rec.Commit, "%s: %s is pinned to another commit", rec.Path(), rec.Project)
+			require.Contains(t, string(text), rec.Commit, "%s: %s is pinned to another commit",
+				rec.Path(), rec.Project)
 		}
 	}
 }
@@ -98,9 +101,11 @@ func TestAnEntryMovesTheRunsThatFoundIt(t *testing.T) {
 				continue
 			}
 			require.Equal(t, p.Commit, rec.Commit)
-			run, err := auditor.Replay(rec, fsys, nil).Audit(context.Background(), audit.AuditTask{})
+			run, err := auditor.Replay(rec, fsys, nil).Audit(context.Background(),
+				audit.AuditTask{})
 			require.NoError(t, err)
-			r, err := score.Score(score.Input{Project: p, Findings: run.Report.Findings, Dimensions: dims, Rounds: -1})
+			r, err := score.Score(score.Input{Project: p, Findings: run.Report.Findings,
+				Dimensions: dims, Rounds: -1})
 			require.NoError(t, err)
 			name := fmt.Sprint(rec.Auditor, " ", rec.Trial)
 			credit[name], found[name] = r.Metrics.Credit, r.Known[0].Credit > 0
@@ -144,18 +149,22 @@ func TestPatternsRecording(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "src")
 		_, err = clone.Export(t.Context(), dir)
 		require.NoError(t, err)
-		run, err := patterns.Auditor{Format: findings.SARIF}.Audit(t.Context(), audit.AuditTask{Dir: dir})
+		run, err := patterns.Auditor{Format: findings.SARIF}.Audit(t.Context(),
+			audit.AuditTask{Dir: dir})
 		require.NoError(t, err)
 		fmt.Fprintf(&trials, "%s\t1\t%s\t\t\t\t\n", name, p.Commit)
 		for _, f := range run.Report.Findings {
-			cwes := strings.ReplaceAll(strings.ReplaceAll(audit.JoinCWEs(f.CWEs), "CWE-", ""), " ", "")
+			cwes := strings.ReplaceAll(strings.ReplaceAll(audit.JoinCWEs(f.CWEs), "CWE-", ""), " ",
+				"")
 			fmt.Fprintln(&rows, strings.Join([]string{name, "1", f.File, f.Lines.String(), cwes,
 				f.Severity.String(), f.Function, f.RuleID}, "\t"))
 		}
 	}
-	head := []string{"auditor\tpatterns", "source\trecorded for this repository on sealed exports", "licence\tthat of this repository",
+	head := []string{"auditor\tpatterns", "source\trecorded for this repository on sealed exports",
+		"licence\tthat of this repository",
 		"date\t2026-11-24", "rules\t" + patterns.Version(), "notes\tthe description is the rule"}
-	text := "# " + strings.Join(head, "\n# ") + "\nproject\ttrial\tcommit\tUSD\tseconds\ttokens in\ttokens out\n" + trials.String() +
+	text := "# " + strings.Join(head, "\n# ") +
+		"\nproject\ttrial\tcommit\tUSD\tseconds\ttokens in\ttokens out\n" + trials.String() +
 		"\nproject\ttrial\tfile\tlines\tCWEs\tseverity\tfunction\tdescription\n" + rows.String()
 	const file = "fixtures/recordings/published/patterns.tsv"
 	if os.Getenv("ASSAY_UPDATE") != "" {

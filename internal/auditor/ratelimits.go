@@ -34,14 +34,16 @@ func grant(h http.Header, u audit.Usage, now time.Time) (least audit.Grant) {
 			return f
 		}
 		limit, left, reset := number("limit"), number("remaining"), number("reset")
-		if each == 0 && limit > 0 { // a refusal: what its tokens would be is not known, and they may be why
+		// a refusal: what its tokens would be is not known, and they may be why
+		if each == 0 && limit > 0 {
 			return audit.Grant{}
 		}
 		// Not a number compares as false. A second is what Anthropic rounds to.
 		if !(each > 0 && left >= 0 && limit > left && limit < 1e12 && reset > 1 && reset < 86400) {
 			continue
 		}
-		g := audit.Grant{Rate: (limit - left) / reset / each, Burst: limit / each, Left: left / each}
+		g := audit.Grant{Rate: (limit - left) / reset / each, Burst: limit / each,
+			Left: left / each}
 		if least.Rate == 0 || g.Rate < least.Rate {
 			least = g
 		}

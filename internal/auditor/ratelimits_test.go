@@ -18,16 +18,27 @@ func TestGrant(t *testing.T) {
 		want    audit.Grant
 	}{
 		{"nothing", nil, audit.Grant{}},
-		{"requests", map[string]string{"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "540", "x-ratelimit-reset-requests": "6s"},
+		{"requests", map[string]string{"x-ratelimit-limit-requests": "600",
+			"x-ratelimit-remaining-requests": "540", "x-ratelimit-reset-requests": "6s"},
 			audit.Grant{Rate: 10, Burst: 600, Left: 540}},
-		{"tokens are tighter", map[string]string{"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "540", "x-ratelimit-reset-requests": "6s",
-			"x-ratelimit-limit-tokens": "60000", "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m0s"},
+		{"tokens are tighter", map[string]string{"x-ratelimit-limit-requests": "600",
+			"x-ratelimit-remaining-requests": "540", "x-ratelimit-reset-requests": "6s",
+			"x-ratelimit-limit-tokens": "60000", "x-ratelimit-remaining-tokens": "0",
+			"x-ratelimit-reset-tokens": "1m0s"},
 			audit.Grant{Rate: 5, Burst: 300, Left: 0}},
-		{"Anthropic's", map[string]string{"anthropic-ratelimit-requests-limit": "50", "anthropic-ratelimit-requests-remaining": "0", "anthropic-ratelimit-requests-reset": "2026-11-22T20:01:00Z",
-			"anthropic-ratelimit-output-tokens-limit": "8000", "anthropic-ratelimit-output-tokens-remaining": "2000", "anthropic-ratelimit-output-tokens-reset": "2026-11-22T20:01:00Z"},
+		{"Anthropic's", map[string]string{"anthropic-ratelimit-requests-limit": "50",
+			"anthropic-ratelimit-requests-remaining":      "0",
+			"anthropic-ratelimit-requests-reset":          "2026-11-22T20:01:00Z",
+			"anthropic-ratelimit-output-tokens-limit":     "8000",
+			"anthropic-ratelimit-output-tokens-remaining": "2000",
+			"anthropic-ratelimit-output-tokens-reset":     "2026-11-22T20:01:00Z"},
 			audit.Grant{Rate: 50.0 / 60, Burst: 50}},
-		{"nearly full", map[string]string{"x-ratelimit-limit-requests": "600", "x-ratelimit-remaining-requests": "599", "x-ratelimit-reset-requests": "100ms"}, audit.Grant{}},
-		{"nonsense", map[string]string{"x-ratelimit-limit-requests": "NaN", "x-ratelimit-remaining-requests": "-1", "x-ratelimit-reset-requests": "soon"}, audit.Grant{}},
+		{"nearly full", map[string]string{"x-ratelimit-limit-requests": "600",
+			"x-ratelimit-remaining-requests": "599", "x-ratelimit-reset-requests": "100ms"},
+			audit.Grant{}},
+		{"nonsense", map[string]string{"x-ratelimit-limit-requests": "NaN",
+			"x-ratelimit-remaining-requests": "-1", "x-ratelimit-reset-requests": "soon"},
+			audit.Grant{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := http.Header{}
@@ -42,5 +53,6 @@ func TestGrant(t *testing.T) {
 	h.Set("x-ratelimit-limit-requests", "600")
 	h.Set("x-ratelimit-remaining-requests", "540")
 	h.Set("x-ratelimit-reset-requests", "6s")
-	require.Zero(t, grant(h, audit.Usage{}, now), "tokens may be the reason, and nobody knows how many")
+	require.Zero(t, grant(h, audit.Usage{}, now),
+		"tokens may be the reason, and nobody knows how many")
 }

@@ -86,19 +86,23 @@ func readReadings(fsys fs.FS, file string) (*Readings, error) {
 	about := strings.TrimSuffix(file, ".jsonl") + provenance
 	b, err := fs.ReadFile(fsys, about)
 	if err != nil {
-		return nil, fmt.Errorf("%s: nothing says where these replies come from: %w: expected that file, as assay readings keep writes it", file, err)
+		return nil, fmt.Errorf(
+			"%s: nothing says where these replies come from: %w: expected that file, as assay readings keep writes it", file, err)
 	}
 	if err := decodeWhole(b, rs); err != nil {
 		return nil, fmt.Errorf("%s: %w: expected what assay readings keep writes", about, err)
 	}
 	if rs.Reader != path.Base(path.Dir(file)) || rs.Prompt+".jsonl" != path.Base(file) {
-		return nil, fmt.Errorf("%s: it speaks of %s with the prompt %s: expected the names of its folder and file", about, rs.Reader, rs.Prompt)
+		return nil, fmt.Errorf(
+			"%s: it speaks of %s with the prompt %s: expected the names of its folder and file",
+			about, rs.Reader, rs.Prompt)
 	}
 	if err := rs.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", about, err)
 	}
 	if sum := sha256Of(lines); sum != rs.SHA256 {
-		return nil, fmt.Errorf("%s: its SHA-256 is %.12s, and was %.12s when it was recorded: a recording is never edited, keep the replies again with assay readings keep", file, sum, rs.SHA256)
+		return nil, fmt.Errorf(
+			"%s: its SHA-256 is %.12s, and was %.12s when it was recorded: a recording is never edited, keep the replies again with assay readings keep", file, sum, rs.SHA256)
 	}
 	n, at := 0, map[string]int{}
 	for line := range bytes.Lines(lines) {
@@ -108,7 +112,8 @@ func readReadings(fsys fs.FS, file string) (*Readings, error) {
 			return nil, fmt.Errorf("%s:%d: %w: expected about, request and reply", file, n, err)
 		}
 		if at[one.Request] > 0 {
-			return nil, fmt.Errorf("%s:%d: line %d has a reply to the same request: expected one", file, n, at[one.Request])
+			return nil, fmt.Errorf("%s:%d: line %d has a reply to the same request: expected one",
+				file, n, at[one.Request])
 		}
 		at[one.Request] = n
 		rs.Readings = append(rs.Readings, one)
@@ -131,9 +136,11 @@ func decodeWhole(b []byte, to any) error {
 
 // check checks that the description is complete.
 func (rs *Readings) check() error {
-	for _, f := range []struct{ name, value string }{{"model", rs.Model}, {"date", rs.Date}, {"asked", rs.Asked}, {"had", rs.Had}} {
+	for _, f := range []struct{ name, value string }{{"model", rs.Model}, {"date", rs.Date},
+		{"asked", rs.Asked}, {"had", rs.Had}} {
 		if strings.TrimSpace(f.value) == "" {
-			return fmt.Errorf("%s is missing: a recording says who replied, when, how it was asked, and what it had beside the request", f.name)
+			return fmt.Errorf(
+				"%s is missing: a recording says who replied, when, how it was asked, and what it had beside the request", f.name)
 		}
 	}
 	return nil
@@ -146,7 +153,9 @@ func (rs *Readings) Write(dir string) error {
 		return err
 	}
 	if len(rs.Readings) == 0 {
-		return fmt.Errorf("%s with %s: no reading is left: have the requests read again, or remove the recording", rs.Reader, rs.Prompt)
+		return fmt.Errorf(
+			"%s with %s: no reading is left: have the requests read again, or remove the recording",
+			rs.Reader, rs.Prompt)
 	}
 	slices.SortFunc(rs.Readings, func(a, b Reading) int { return cmp.Compare(a.About, b.About) })
 	var lines bytes.Buffer
@@ -158,7 +167,8 @@ func (rs *Readings) Write(dir string) error {
 		}
 	}
 	rs.SHA256 = sha256Of(lines.Bytes())
-	return store(filepath.Join(dir, readingsDir, rs.Reader), rs.Prompt+".jsonl", rs.Prompt+provenance, lines.Bytes(), rs)
+	return store(filepath.Join(dir, readingsDir, rs.Reader), rs.Prompt+".jsonl",
+		rs.Prompt+provenance, lines.Bytes(), rs)
 }
 
 // Name is the recorded reviewer's.
@@ -177,14 +187,16 @@ func (r *Reader) Read(prompt string) *Readings {
 // Has reports whether it was shown, with a prompt, the case of this ID.
 func (r *Reader) Has(prompt, about string) bool {
 	rs := r.Read(prompt)
-	return rs != nil && slices.ContainsFunc(rs.Readings, func(one Reading) bool { return one.About == about })
+	return rs != nil &&
+		slices.ContainsFunc(rs.Readings, func(one Reading) bool { return one.About == about })
 }
 
 // Review returns the reply to the same request.
 func (r *Reader) Review(_ context.Context, task audit.ReviewTask) (audit.Review, error) {
 	reply, ok := r.replies[RequestHash(task)]
 	if !ok {
-		return audit.Review{Status: audit.Errored, Detail: "a recorded reviewer, and it was never shown this request"}, nil
+		return audit.Review{Status: audit.Errored,
+			Detail: "a recorded reviewer, and it was never shown this request"}, nil
 	}
 	return ReadReply(reply), nil
 }

@@ -22,17 +22,19 @@ import (
 // A Recording is the origin of a recorded report. Its file is <project>.provenance.json next to
 // the report.
 type Recording struct {
-	Auditor  string  `json:"auditor"`
-	Project  string  `json:"project"`
-	Commit   string  `json:"commit"`            // the pin of the project
-	Export   string  `json:"export"`            // hash of what the sealed export blanks and renames
-	Key      string  `json:"key"`               // hash of the answer key as it stood when the tool ran
-	Version  string  `json:"version"`           // as the tool says
-	Command  string  `json:"command"`           // as in auditors.md
-	Model    string  `json:"model,omitempty"`   // as served, for an agent
-	Prompt   string  `json:"prompt,omitempty"`  // PromptHash of what it was told
-	Exposed  string  `json:"exposed,omitempty"` // what it was not kept from while it ran
-	Rules    string  `json:"rules,omitempty"`   // static: hash of its rules; a stale recording fails
+	Auditor string `json:"auditor"`
+	Project string `json:"project"`
+	Commit  string `json:"commit"` // the pin of the project
+	Export  string `json:"export"` // hash of what the sealed export blanks and renames
+	// hash of the answer key as it stood when the tool ran
+	Key     string `json:"key"`
+	Version string `json:"version"`           // as the tool says
+	Command string `json:"command"`           // as in auditors.md
+	Model   string `json:"model,omitempty"`   // as served, for an agent
+	Prompt  string `json:"prompt,omitempty"`  // PromptHash of what it was told
+	Exposed string `json:"exposed,omitempty"` // what it was not kept from while it ran
+	// static: hash of its rules; a stale recording fails
+	Rules    string  `json:"rules,omitempty"`
 	Date     string  `json:"date"`              // YYYY-MM-DD
 	Format   string  `json:"format"`            // sarif, json or text
 	File     string  `json:"file"`              // the report's name, beside this one
@@ -44,9 +46,10 @@ type Recording struct {
 	Control  string  `json:"control,omitempty"` // for a control: what it is
 	Sealed   bool    `json:"sealed"`            // whether the tool saw the sealed export
 	Notes    string  `json:"notes,omitempty"`   // what a reader must know
-	Source   string  `json:"source,omitempty"`  // where others have published it; empty for what was recorded here
-	Licence  string  `json:"licence,omitempty"` // of what was published
-	dir      string  // folder within the file system that it was read from
+	// where others have published it; empty for what was recorded here
+	Source  string `json:"source,omitempty"`
+	Licence string `json:"licence,omitempty"` // of what was published
+	dir     string // folder within the file system that it was read from
 
 	published *published // nil for what was recorded here
 }
@@ -62,7 +65,9 @@ func Recordings(fsys fs.FS, dir string) ([]*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	files = slices.DeleteFunc(files, func(f string) bool { return path.Base(path.Dir(f)) == readingsDir }) // [Readers]
+	// [Readers]
+	files = slices.DeleteFunc(files,
+		func(f string) bool { return path.Base(path.Dir(f)) == readingsDir })
 	var recs []*Recording
 	var errs []error
 	described := map[string]bool{}
@@ -86,11 +91,13 @@ func Recordings(fsys fs.FS, dir string) ([]*Recording, error) {
 	}
 	for _, f := range files {
 		if !strings.HasSuffix(f, provenance) && !described[f] {
-			errs = append(errs, fmt.Errorf("%s: no %s file names this report: expected one beside it, as assay capture writes it", f, provenance))
+			errs = append(errs,
+				fmt.Errorf("%s: no %s file names this report: expected one beside it, as assay capture writes it", f, provenance))
 		}
 	}
 	slices.SortFunc(recs, func(a, b *Recording) int {
-		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Auditor, b.Auditor), cmp.Compare(a.Trial, b.Trial))
+		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Auditor, b.Auditor),
+			cmp.Compare(a.Trial, b.Trial))
 	})
 	return recs, errors.Join(errs...)
 }
@@ -109,7 +116,9 @@ func readProvenance(fsys fs.FS, file string) (*Recording, error) {
 	case r.Auditor != path.Base(r.dir):
 		return nil, fmt.Errorf("%s: the auditor is %q: expected the folder's name", file, r.Auditor)
 	case r.Project == "" || r.Commit == "" || r.Version == "" || r.Date == "":
-		return nil, fmt.Errorf("%s: project, commit, version or date is missing: a recording says where it comes from", file)
+		return nil, fmt.Errorf(
+			"%s: project, commit, version or date is missing: a recording says where it comes from",
+			file)
 	case !fs.ValidPath(r.File) || strings.Contains(r.File, "/"):
 		return nil, fmt.Errorf("%s: the report is %q: expected a file beside it", file, r.File)
 	}
@@ -125,7 +134,8 @@ func (r *Recording) Write(dir string, report []byte) error {
 	if r.Trial > 0 {
 		stem = fmt.Sprintf("%s.%02d", r.Project, r.Trial)
 	}
-	r.File = stem + map[string]string{findings.SARIF: ".sarif", findings.JSON: ".json", findings.Text: ".txt"}[r.Format]
+	r.File = stem + map[string]string{findings.SARIF: ".sarif", findings.JSON: ".json",
+		findings.Text: ".txt"}[r.Format]
 	if r.File == stem {
 		return fmt.Errorf("the format is %q: expected sarif, json or text", r.Format)
 	}
@@ -180,7 +190,8 @@ func (r *replay) Audit(_ context.Context, _ audit.AuditTask) (audit.AuditRun, er
 		return audit.AuditRun{}, err
 	}
 	if sum := sha256Of(b); r.rec.Report != "" && r.rec.Report != sum {
-		return audit.AuditRun{}, fmt.Errorf("%s: its SHA-256 is %.12s, and was %.12s when it was recorded: a recording is never edited, make it again with assay capture", r.rec.Path(), sum, r.rec.Report)
+		return audit.AuditRun{},
+			fmt.Errorf("%s: its SHA-256 is %.12s, and was %.12s when it was recorded: a recording is never edited, make it again with assay capture", r.rec.Path(), sum, r.rec.Report)
 	}
 	run.Raw = b
 	run.Report, run.Invalid = ReadReport(r.rec.Path(), b, r.rec.Format, r.rules)
@@ -190,19 +201,24 @@ func (r *replay) Audit(_ context.Context, _ audit.AuditTask) (audit.AuditRun, er
 // ReadReport reads an auditor's report and says, where it proves nothing, why:
 // it is empty, breaks off, or is of no known format. A whole report without
 // findings proves something.
-func ReadReport(name string, report []byte, format string, rules map[string][]audit.CWE) (rep audit.Report, invalid string) {
+func ReadReport(name string, report []byte, format string,
+	rules map[string][]audit.CWE) (rep audit.Report, invalid string) {
 	return readReport(name, report, format, rules, 0)
 }
 
 // readReport reads at most so many findings; 0 means the usual limit.
-func readReport(name string, report []byte, format string, rules map[string][]audit.CWE, most int) (rep audit.Report, invalid string) {
+func readReport(name string, report []byte, format string,
+	rules map[string][]audit.CWE, most int) (rep audit.Report, invalid string) {
 	if len(bytes.TrimSpace(report)) == 0 {
-		return rep, name + ": the report is empty: expected an audit report, which says so where it has no findings"
+		return rep, name +
+			": the report is empty: expected an audit report, which says so where it has no findings"
 	}
-	rep, err := findings.Read(name, bytes.NewReader(report), findings.Options{Format: format, RuleMap: rules, MaxFindings: most})
+	rep, err := findings.Read(name, bytes.NewReader(report), findings.Options{Format: format,
+		RuleMap: rules, MaxFindings: most})
 	switch {
 	case err != nil && refuses(string(report[:min(len(report), 400)])):
-		return rep, fmt.Sprintf("%s: it declines: %s: expected an audit report", name, firstLine(string(report)))
+		return rep, fmt.Sprintf("%s: it declines: %s: expected an audit report", name,
+			firstLine(string(report)))
 	case err != nil:
 		return rep, err.Error()
 	case rep.Failed != "":

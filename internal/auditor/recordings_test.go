@@ -42,7 +42,8 @@ func allRecordings(t *testing.T, fsys fs.FS, published bool) []*auditor.Recordin
 	t.Helper()
 	recs, err := auditor.Recordings(fsys, recordings)
 	require.NoError(t, err)
-	recs = slices.DeleteFunc(recs, func(r *auditor.Recording) bool { return published != (r.Source != "") })
+	recs = slices.DeleteFunc(recs,
+		func(r *auditor.Recording) bool { return published != (r.Source != "") })
 	require.NotEmpty(t, recs, recordings)
 	return recs
 }
@@ -96,7 +97,8 @@ func TestRecordingsReadAsBefore(t *testing.T) {
 				}
 			}
 			var again bytes.Buffer
-			require.NoError(t, findings.Scrub(bytes.NewReader(b), &again, findings.ScrubOptions{RuleMap: rules, Source: fstest.MapFS{}}))
+			require.NoError(t, findings.Scrub(bytes.NewReader(b), &again,
+				findings.ScrubOptions{RuleMap: rules, Source: fstest.MapFS{}}))
 			before, invalid := auditor.ReadReport("r", b, r.Format, rules)
 			require.Empty(t, invalid)
 			after, invalid := auditor.ReadReport("r", again.Bytes(), findings.SARIF, rules)
@@ -115,7 +117,8 @@ func TestRecordingsReadAsBefore(t *testing.T) {
 // of their texts.
 func said(rep audit.Report) (all []string) {
 	for _, f := range rep.Findings {
-		f.ID, f.Pos, f.Description = "", audit.Pos{}, strings.Join(strings.Fields(f.Description), " ")
+		f.ID, f.Pos, f.Description = "", audit.Pos{},
+			strings.Join(strings.Fields(f.Description), " ")
 		all = append(all, fmt.Sprintf("%+v", f))
 	}
 	slices.Sort(all)
@@ -135,20 +138,32 @@ func TestRecordingsSayWhereTheyComeFrom(t *testing.T) {
 	require.NoError(t, err)
 	for _, r := range allRecordings(t, fsys, false) {
 		t.Run(r.Path(), func(t *testing.T) {
-			i := slices.IndexFunc(sections, func(e audit.AuditorEntry) bool { return e.Name == r.Auditor })
-			require.True(t, i >= 0 || r.Control != "", "fixtures/auditors.md has no section ## %s", r.Auditor)
+			i := slices.IndexFunc(sections,
+				func(e audit.AuditorEntry) bool { return e.Name == r.Auditor })
+			require.True(t, i >= 0 || r.Control != "", "fixtures/auditors.md has no section ## %s",
+				r.Auditor)
 			if target := plantedTarget(t, fsys, r.Project); target != nil {
 				p := target.Project()
-				require.Equal(t, p.Commit, r.Commit, "recorded on another draw than the present one: record it again with assay capture")
-				require.Equal(t, p.KeyHash, r.Key, "the key has changed since it was recorded: record it again with assay capture")
+				require.Equal(t, p.Commit, r.Commit,
+					"recorded on another draw than the present one: record it again with assay capture")
+				require.Equal(t, p.KeyHash, r.Key,
+					"the key has changed since it was recorded: record it again with assay capture")
 			} else {
 				p, err := fixture.ReadProject(fsys, "fixtures/projects/"+r.Project+".md")
 				require.NoError(t, err)
-				require.Equal(t, p.Commit, r.Commit, "recorded at another commit than the project's pin")
-				require.True(t, slices.ContainsFunc(keys, func(k fixture.Frozen) bool { return k.Project == r.Project && k.Hash == r.Key }),
-					"fixtures/keys.md has no line for the key that stood when the tool ran (%s)", r.Key)
+				require.Equal(t, p.Commit, r.Commit,
+					"recorded at another commit than the project's pin")
+				require.True(t,
+					slices.ContainsFunc(keys,
+						func(k fixture.Frozen) bool {
+							return k.Project == r.Project &&
+								k.Hash == r.Key
+						}),
+					"fixtures/keys.md has no line for the key that stood when the tool ran (%s)",
+					r.Key)
 			}
-			require.Equal(t, strings.HasPrefix(r.Auditor, "control-"), r.Control != "", "the member control is for controls, and for all of them")
+			require.Equal(t, strings.HasPrefix(r.Auditor, "control-"), r.Control != "",
+				"the member control is for controls, and for all of them")
 			var rules map[string][]audit.CWE
 			if i >= 0 {
 				rules = sections[i].Rules
@@ -156,7 +171,8 @@ func TestRecordingsSayWhereTheyComeFrom(t *testing.T) {
 			run, err := auditor.Replay(r, fsys, rules).Audit(t.Context(), audit.AuditTask{})
 			require.NoError(t, err)
 			require.Empty(t, run.Invalid)
-			require.Len(t, run.Report.Findings, r.Findings, "findings read now, and when it was recorded")
+			require.Len(t, run.Report.Findings, r.Findings,
+				"findings read now, and when it was recorded")
 		})
 	}
 }
@@ -267,7 +283,8 @@ func quoted(text string, lines []string) (found []string) {
 }
 
 // placeNames are the members that name a file.
-var placeNames = map[string]bool{"uri": true, "file": true, "filename": true, "filePath": true, "path": true}
+var placeNames = map[string]bool{"uri": true, "file": true, "filename": true,
+	"filePath": true, "path": true}
 
 // prose gives every text of a report but for the names of files.
 func prose(v any, name string) (texts []string) {
@@ -289,12 +306,15 @@ func prose(v any, name string) (texts []string) {
 }
 
 // sourceNames are the members, in lower case, that tools put source text in.
-var sourceNames = []string{"snippet", "contextregion", "code", "source", "match", "secret", "offender", "rendered",
-	"contents", "insertedcontent", "fix", "fixes", "suggestions", "linecontent", "codesnippet", "extractedlines"}
+var sourceNames = []string{"snippet", "contextregion", "code", "source", "match", "secret",
+	"offender", "rendered",
+	"contents", "insertedcontent", "fix", "fixes", "suggestions", "linecontent", "codesnippet",
+	"extractedlines"}
 
 var (
 	ruleCode = regexp.MustCompile(`^[A-Z]{1,4}\d{2,4}$`) // Ruff calls its rule "code"
-	machine  = regexp.MustCompile(`file:/|assay-(export|auditor)|(^|[\s"'(=:])/(tmp|root|home|work|Users|var/tmp)/[\w.-]|[A-Za-z]:\\`)
+	machine  = regexp.MustCompile(
+		`file:/|assay-(export|auditor)|(^|[\s"'(=:])/(tmp|root|home|work|Users|var/tmp)/[\w.-]|[A-Za-z]:\\`)
 )
 
 // sourceIn complains about members that hold source text, and about texts that
@@ -318,10 +338,12 @@ func sourceIn(doc any) []string {
 			}
 		case string:
 			if machine.MatchString(v) {
-				complaints = append(complaints, fmt.Sprintf("%s names a place on a machine: %.80q", at, v))
+				complaints = append(complaints,
+					fmt.Sprintf("%s names a place on a machine: %.80q", at, v))
 			}
 			if placeNames[name] && (strings.HasPrefix(v, "/") || strings.HasPrefix(v, "..")) {
-				complaints = append(complaints, fmt.Sprintf("%s is no path within the project: %.80q", at, v))
+				complaints = append(complaints,
+					fmt.Sprintf("%s is no path within the project: %.80q", at, v))
 			}
 		}
 	}
@@ -333,16 +355,24 @@ func sourceIn(doc any) []string {
 // TestSourceIsSeen proves that the tests above can fail.
 func TestSourceIsSeen(t *testing.T) {
 	for name, c := range map[string]struct{ report, want string }{
-		"clean":               {`[{"code": "S602", "filename": "a/b.py", "message": "uses /etc/passwd"}]`, ""},
-		"snippet":             {`{"runs": [{"results": [{"region": {"snippet": {"text": "x"}}}]}]}`, ".runs[0].results[0].region.snippet holds source text"},
-		"context":             {`{"contextRegion": {"startLine": 1}}`, ".contextRegion holds source text"},
-		"eslint's source":     {`[{"filePath": "a.js", "source": "let a = 1"}]`, "[0].source holds source text"},
-		"bandit's code":       {`{"results": [{"code": "12 eval(x)\n"}]}`, ".results[0].code holds source text"},
-		"gitleaks":            {`[{"Match": "REDACTED"}]`, "[0].Match holds source text"},
-		"absolute path":       {`[{"filename": "/srv/app/a.py"}]`, `[0].filename is no path within the project: "/srv/app/a.py"`},
-		"path that leads out": {`[{"uri": "../a.py"}]`, `[0].uri is no path within the project: "../a.py"`},
-		"machine in prose":    {`[{"message": "cannot read /home/u/app/a.py"}]`, `[0].message names a place on a machine: "cannot read /home/u/app/a.py"`},
-		"file address":        {`[{"base": "file:///srv/app/"}]`, `[0].base names a place on a machine: "file:///srv/app/"`},
+		"clean": {`[{"code": "S602", "filename": "a/b.py", "message": "uses /etc/passwd"}]`, ""},
+		"snippet": {`{"runs": [{"results": [{"region": {"snippet": {"text": "x"}}}]}]}`,
+			".runs[0].results[0].region.snippet holds source text"},
+		"context": {`{"contextRegion": {"startLine": 1}}`,
+			".contextRegion holds source text"},
+		"eslint's source": {`[{"filePath": "a.js", "source": "let a = 1"}]`,
+			"[0].source holds source text"},
+		"bandit's code": {`{"results": [{"code": "12 eval(x)\n"}]}`,
+			".results[0].code holds source text"},
+		"gitleaks": {`[{"Match": "REDACTED"}]`, "[0].Match holds source text"},
+		"absolute path": {`[{"filename": "/srv/app/a.py"}]`,
+			`[0].filename is no path within the project: "/srv/app/a.py"`},
+		"path that leads out": {`[{"uri": "../a.py"}]`,
+			`[0].uri is no path within the project: "../a.py"`},
+		"machine in prose": {`[{"message": "cannot read /home/u/app/a.py"}]`,
+			`[0].message names a place on a machine: "cannot read /home/u/app/a.py"`},
+		"file address": {`[{"base": "file:///srv/app/"}]`,
+			`[0].base names a place on a machine: "file:///srv/app/"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var doc any
@@ -351,10 +381,12 @@ func TestSourceIsSeen(t *testing.T) {
 		})
 	}
 	lines := []string{`String q = "SELECT * FROM t" + id;`, "another line that nobody quotes"}
-	require.Equal(t, lines[:1], quoted(`concatenates: String q = "SELECT * FROM t" + id; <- here`, lines))
+	require.Equal(t, lines[:1], quoted(`concatenates: String q = "SELECT * FROM t" + id; <- here`,
+		lines))
 	require.Empty(t, quoted("a message without any of them, long enough", lines))
 	require.Empty(t, quoted("short", lines))
-	require.Equal(t, []string{"told"}, prose(map[string]any{"filePath": "src/a.js", "message": "told"}, ""))
+	require.Equal(t, []string{"told"},
+		prose(map[string]any{"filePath": "src/a.js", "message": "told"}, ""))
 }
 
 // TestReadingsAreReadToTheirEnd: what stands behind a reading on its line, or behind
@@ -362,12 +394,15 @@ func TestSourceIsSeen(t *testing.T) {
 func TestReadingsAreReadToTheirEnd(t *testing.T) {
 	read := func(behindLine, behindAll string) error {
 		lines := `{"about":"a/b-01","request":"r","reply":"bad"}` + behindLine + "\n"
-		about := fmt.Sprintf(`{"reader":"who","prompt":"p","model":"m","date":"2026-11-01","asked":"once","had":"nothing","sha256":"%x"}%s`, sha256.Sum256([]byte(lines)), behindAll)
-		_, err := auditor.Readers(fstest.MapFS{"bench/who/p.jsonl": {Data: []byte(lines)}, "bench/who/p.provenance.json": {Data: []byte(about)}}, ".")
+		about := fmt.Sprintf(
+			`{"reader":"who","prompt":"p","model":"m","date":"2026-11-01","asked":"once","had":"nothing","sha256":"%x"}%s`, sha256.Sum256([]byte(lines)), behindAll)
+		_, err := auditor.Readers(fstest.MapFS{"bench/who/p.jsonl": {Data: []byte(lines)},
+			"bench/who/p.provenance.json": {Data: []byte(about)}}, ".")
 		return err
 	}
 	require.NoError(t, read(" ", "\n"))
 	require.ErrorContains(t, read(`{"about":"a/b-02"}`, ""), "bench/who/p.jsonl:1: ")
 	require.ErrorContains(t, read("", "}"), "bench/who/p.provenance.json: ")
-	require.ErrorContains(t, read("\n"+`{"about":"a/b-02","request":"r","reply":"good"}`, ""), "bench/who/p.jsonl:2: line 1 has a reply to the same request")
+	require.ErrorContains(t, read("\n"+`{"about":"a/b-02","request":"r","reply":"good"}`, ""),
+		"bench/who/p.jsonl:2: line 1 has a reply to the same request")
 }

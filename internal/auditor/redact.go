@@ -36,7 +36,8 @@ func withoutSecrets(r audit.Review, redact func(string) string) audit.Review {
 
 // maskForms replaces everything that looks like a provider's key.
 func maskForms(s string) string {
-	if !strings.Contains(s, "sk-") && !strings.Contains(s, "Bearer") { // most texts: the expression is slow
+	// most texts: the expression is slow
+	if !strings.Contains(s, "sk-") && !strings.Contains(s, "Bearer") {
 		return s
 	}
 	return keyForm.ReplaceAllString(s, "[key]")

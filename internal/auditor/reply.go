@@ -60,7 +60,8 @@ type toolCall struct {
 		Name      string    `json:"name,omitempty"`
 		Arguments arguments `json:"arguments"`
 	} `json:"function"`
-	Extra json.RawMessage `json:"extra_content,omitempty"` // Gemini's signature: sent back as it came
+	// Gemini's signature: sent back as it came
+	Extra json.RawMessage `json:"extra_content,omitempty"`
 }
 
 // arguments are a call's, as JSON in a string. Some servers give the object itself.
@@ -103,7 +104,9 @@ func receive(res *http.Response, api api, alive func(*reply)) (*reply, error) {
 			err = r.read(api, r.raw)
 		}
 	case err == nil && first != ':' && !strings.ContainsRune("deir", rune(first)): // data, event, id, retry
-		return r, fmt.Errorf("the response is of type %q and begins with %q: expected JSON or a stream of events", kind, first)
+		return r, fmt.Errorf(
+			"the response is of type %q and begins with %q: expected JSON or a stream of events",
+			kind, first)
 	default:
 		r.streamed = true
 		err = r.follow(api, body, alive)
@@ -133,9 +136,11 @@ func firstByte(r *bufio.Reader) (byte, error) {
 
 // finishes are OpenAI's reasons for the end of an answer, by other APIs' words that some
 // gateways hand on: Anthropic's, Mistral's and Gemini's.
-var finishes = map[string]string{"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "model_length": "length",
+var finishes = map[string]string{"end_turn": "stop", "stop_sequence": "stop",
+	"max_tokens": "length", "model_length": "length",
 	"model_context_window_exceeded": "length", "max_output_tokens": "length",
-	"tool_use": "tool_calls", "refusal": "content_filter", "safety": "content_filter", "prohibited_content": "content_filter", "blocklist": "content_filter", "spii": "content_filter"}
+	"tool_use": "tool_calls", "refusal": "content_filter", "safety": "content_filter",
+	"prohibited_content": "content_filter", "blocklist": "content_filter", "spii": "content_filter"}
 
 func finish(reason string) string { return cmp.Or(finishes[strings.ToLower(reason)], reason) }
 

@@ -35,10 +35,12 @@ type api interface {
 }
 
 // apis are the values of the setting api.
-var apis = map[string]api{"chat": chatCompletions{}, "responses": responses{}, "messages": messages{}}
+var apis = map[string]api{"chat": chatCompletions{}, "responses": responses{},
+	"messages": messages{}}
 
 // A tokenCount is what a reply used. In counts all input, out all output, reasoning included.
-type tokenCount struct{ in, cached, stored, out int64 } // cached: read from the cache; stored: written to it
+// cached: read from the cache; stored: written to it
+type tokenCount struct{ in, cached, stored, out int64 }
 
 // parameters are those that a request leaves out, as the server refused them before. None of
 // them changes what is measured.
@@ -64,12 +66,13 @@ type request struct {
 // server sent with its answer and wants back (reasoning of DeepSeek's, OpenRouter's and
 // Gemini's models; of Responses and Messages all items or blocks) goes back as it came.
 type chatMessage struct {
-	Role       string            `json:"role"`
-	Content    *string           `json:"content"` // null beside tool calls, as servers write it
-	Thought    string            `json:"reasoning_content,omitempty"`
-	Details    []json.RawMessage `json:"reasoning_details,omitempty"`
-	ToolCalls  []toolCall        `json:"tool_calls,omitempty"`
-	ToolCallID string            `json:"tool_call_id,omitempty"` // of the call that this is the result of
+	Role      string            `json:"role"`
+	Content   *string           `json:"content"` // null beside tool calls, as servers write it
+	Thought   string            `json:"reasoning_content,omitempty"`
+	Details   []json.RawMessage `json:"reasoning_details,omitempty"`
+	ToolCalls []toolCall        `json:"tool_calls,omitempty"`
+	// of the call that this is the result of
+	ToolCallID string `json:"tool_call_id,omitempty"`
 }
 
 func says(role, text string) chatMessage { return chatMessage{Role: role, Content: &text} }
@@ -126,7 +129,8 @@ func (c *client) post(ctx context.Context, r *request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(c.config.BaseURL, "/")+c.api.path(), bytes.NewReader(b))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		strings.TrimSuffix(c.config.BaseURL, "/")+c.api.path(), bytes.NewReader(b))
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,8 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 		return audit.Review{}, err
 	}
 	if ctx.Err() != nil { // one that is not started need not be stopped
-		return c.failed(&ran{Exit: box.Exit{Started: time.Now(), Code: -1}}, "stopped: "+context.Cause(ctx).Error()), nil
+		return c.failed(&ran{Exit: box.Exit{Started: time.Now(), Code: -1}},
+			"stopped: "+context.Cause(ctx).Error()), nil
 	}
 	text := Prompt(task)
 	home, err := c.content.home(map[string]string{promptFile: text})
@@ -112,7 +113,8 @@ func (c *commandReviewer) Review(ctx context.Context, task audit.ReviewTask) (au
 	}
 	defer home.Close()
 	p := c.process(confined, home)
-	p.Dir, p.Stdin, p.Env = home.Tmp(), text, append(p.Env, "ASSAY_PROMPT="+home.Path(promptFile), "ASSAY_FILES="+home.Path(filesDir))
+	p.Dir, p.Stdin, p.Env = home.Tmp(), text, append(p.Env, "ASSAY_PROMPT="+home.Path(promptFile),
+		"ASSAY_FILES="+home.Path(filesDir))
 	if !p.Progress {
 		p.Cap = maxReply
 	}
@@ -131,20 +133,25 @@ func (c *commandReviewer) read(ctx context.Context, e *ran) (audit.Review, error
 	switch {
 	case e.notRun(): // it will not be there for the next case either
 		last := c.redact(box.LastLine(e.Stderr))
-		return c.failed(e, "cannot be run: "+last), fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos, c.entry.Name, e.Code, last)
+		return c.failed(e, "cannot be run: "+last),
+			fmt.Errorf("%s: %s cannot be run (exit status %d): %s", c.entry.Pos,
+				c.entry.Name, e.Code, last)
 	case why != "":
 	case e.Code != 0:
 		why = fmt.Sprintf("exit status %d: %s", e.Code, e.LastWords())
 	case e.unread != "":
 		why = e.unread
 	case e.said.Refused != "":
-		return audit.Review{Status: audit.Refused, Detail: "the model declined: " + audit.OneLine(e.said.Refused, messageLimit),
+		return audit.Review{Status: audit.Refused, Detail: "the model declined: " +
+			audit.OneLine(e.said.Refused, messageLimit),
 			Raw: string(e.text), Attempts: []audit.Attempt{c.attempt(e)}}, nil
 	case e.said.Failed != "":
-		why = "the agent says that its own run failed: " + audit.OneLine(e.said.Failed, messageLimit)
+		why = "the agent says that its own run failed: " +
+			audit.OneLine(e.said.Failed, messageLimit)
 	default:
 		review := ReadReply(string(e.text))
-		if last := e.LastWords(); last != "" && len(bytes.TrimSpace(e.text)) == 0 { // it may have said there why
+		// it may have said there why
+		if last := e.LastWords(); last != "" && len(bytes.TrimSpace(e.text)) == 0 {
 			review.Detail += "; it ended with: " + last
 		}
 		review.Attempts = []audit.Attempt{c.attempt(e)}
@@ -156,7 +163,8 @@ func (c *commandReviewer) read(ctx context.Context, e *ran) (audit.Review, error
 // attempt tells what a run consumed, as far as the program says; one that says
 // nothing is taken for free.
 func (c *commandReviewer) attempt(e *ran) audit.Attempt {
-	a := audit.Attempt{Started: e.Started, Latency: e.Duration, Model: c.entry.Name, FinishReason: fmt.Sprint("exit ", e.Code)}
+	a := audit.Attempt{Started: e.Started, Latency: e.Duration, Model: c.entry.Name,
+		FinishReason: fmt.Sprint("exit ", e.Code)}
 	if e.wrapped {
 		a.Usage, a.Model = e.said.Usage, cmp.Or(e.said.Model(), askedModel(c.entry), c.entry.Name)
 		return a
@@ -168,7 +176,8 @@ func (c *commandReviewer) attempt(e *ran) audit.Attempt {
 func (c *commandReviewer) failed(e *ran, why string) audit.Review {
 	a := c.attempt(e)
 	a.Error = why
-	return audit.Review{Status: audit.Errored, Detail: why, Raw: string(e.Stdout[:min(len(e.Stdout), maxReply)]), Attempts: []audit.Attempt{a}}
+	return audit.Review{Status: audit.Errored, Detail: why,
+		Raw: string(e.Stdout[:min(len(e.Stdout), maxReply)]), Attempts: []audit.Attempt{a}}
 }
 
 // redact removes from what the program said its secrets and what looks like a key.

@@ -24,23 +24,33 @@ func TestCommandReviewer(t *testing.T) {
 		fatal                 string
 	}{
 		{"answers", answer, "", audit.Answered, "because", ""},
-		{"reads the prompt from standard input", `read -r first; test "$first" = "# A shop" && ` + answer, "", audit.Answered, "because", ""},
-		{"reads the prompt from a file", `grep -q "SELECT 1" "$ASSAY_PROMPT" && ` + answer, "", audit.Answered, "because", ""},
-		{"answers in a file", `echo noise; ` + answer + ` > "$ASSAY_OUT/answer.json"`, "answer.json", audit.Answered, "because", ""},
+		{"reads the prompt from standard input", `read -r first; test "$first" = "# A shop" && ` +
+			answer, "", audit.Answered, "because", ""},
+		{"reads the prompt from a file", `grep -q "SELECT 1" "$ASSAY_PROMPT" && ` + answer, "",
+			audit.Answered, "because", ""},
+		{"answers in a file", `echo noise; ` + answer + ` > "$ASSAY_OUT/answer.json"`,
+			"answer.json", audit.Answered, "because", ""},
 		{"answers in no file", answer, "answer.json", audit.Errored, "wrote no report", ""},
 		{"answers nothing", "true", "", audit.Malformed, "empty", ""},
-		{"answers nothing, and says why", "echo not logged in >&2", "", audit.Malformed, "the reply is empty; it ended with: not logged in", ""},
-		{"refuses", `echo "I'm sorry, but I can't help with that."`, "", audit.Refused, "declined", ""},
-		{"fails", "echo out of luck >&2; exit 3", "", audit.Errored, "exit status 3: out of luck", ""},
+		{"answers nothing, and says why", "echo not logged in >&2", "", audit.Malformed,
+			"the reply is empty; it ended with: not logged in", ""},
+		{"refuses", `echo "I'm sorry, but I can't help with that."`, "", audit.Refused,
+			"declined", ""},
+		{"fails", "echo out of luck >&2; exit 3", "", audit.Errored,
+			"exit status 3: out of luck", ""},
 		{"is killed", "kill -9 $$", "", audit.Errored, "killed by a signal (killed)", ""},
-		{"is not there", "no-such-program-here", "", audit.Errored, "cannot be run", "exit status 127"},
+		{"is not there", "no-such-program-here", "", audit.Errored, "cannot be run",
+			"exit status 127"},
 		{"ends in its time", "sleep 60", "", audit.Errored, "no answer within 300ms", ""},
-		{"gets no key", `test -z "$OPENROUTER_API_KEY" && ` + answer, "", audit.Answered, "because", ""},
-		{"gets what it is allowed", `test "$AGENT_TOKEN" = let-through && ` + answer, "", audit.Answered, "because", ""},
+		{"gets no key", `test -z "$OPENROUTER_API_KEY" && ` + answer, "", audit.Answered,
+			"because", ""},
+		{"gets what it is allowed", `test "$AGENT_TOKEN" = let-through && ` + answer, "",
+			audit.Answered, "because", ""},
 		{"does not read standard input", "exec 0<&-; " + answer, "", audit.Answered, "because", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := audit.AuditorEntry{Name: "agent", Kind: "agent", Command: c.command, Output: c.output, Timeout: 5 * time.Minute,
+			e := audit.AuditorEntry{Name: "agent", Kind: "agent", Command: c.command,
+				Output: c.output, Timeout: 5 * time.Minute,
 				Env: []string{"AGENT_TOKEN"}, Pos: audit.Pos{File: "auditors.md", Line: 3}}
 			if c.name == "ends in its time" {
 				e.Timeout = 300 * time.Millisecond
@@ -62,7 +72,8 @@ func TestCommandReviewer(t *testing.T) {
 func TestCommandReviewerStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := auditor.CommandReviewer(audit.AuditorEntry{Name: "a", Command: "sleep 60"}).Review(ctx, task)
+	r, err := auditor.CommandReviewer(audit.AuditorEntry{Name: "a",
+		Command: "sleep 60"}).Review(ctx, task)
 	require.NoError(t, err)
 	require.Equal(t, audit.Errored, r.Status)
 	require.Contains(t, r.Detail, "stopped")
@@ -72,7 +83,8 @@ func TestCommandReviewerStops(t *testing.T) {
 func TestCommandSettingsFollowTheProgram(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "review.sh")
 	settings := func() string {
-		r := auditor.CommandReviewer(audit.AuditorEntry{Name: "a", Command: "sh " + program + " --fast"})
+		r := auditor.CommandReviewer(audit.AuditorEntry{Name: "a", Command: "sh " + program +
+			" --fast"})
 		return r.(interface{ Settings() string }).Settings()
 	}
 	none := settings()

@@ -15,15 +15,18 @@ import (
 	"assay/internal/box"
 )
 
-var reviewTask = audit.ReviewTask{Spec: "A shop.", Prompt: "Judge.", Language: "sql", Code: "SELECT 1"}
+var reviewTask = audit.ReviewTask{Spec: "A shop.", Prompt: "Judge.", Language: "sql",
+	Code: "SELECT 1"}
 
 const verdict = `echo '{"verdict":"bad","explanation":"because"}'`
 
 // reviewer gives a shell command line as a reviewer. $AGENT in it is the fake
 // agent.
 func (l *lair) reviewer(command string, edit ...func(*audit.AuditorEntry)) *commandReviewer {
-	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Timeout: 10 * time.Minute, Reads: []string{filepath.Dir(l.bin)}, Writes: []string{l.own},
-		Command: strings.ReplaceAll(command, "$AGENT", l.bin), Pos: audit.Pos{File: "auditors.md", Line: 7}}
+	e := audit.AuditorEntry{Name: "fake", Kind: "agent", Timeout: 10 * time.Minute,
+		Reads: []string{filepath.Dir(l.bin)}, Writes: []string{l.own},
+		Command: strings.ReplaceAll(command, "$AGENT", l.bin),
+		Pos:     audit.Pos{File: "auditors.md", Line: 7}}
 	for _, f := range edit {
 		f(&e)
 	}
@@ -61,7 +64,8 @@ func TestAReviewerFloods(t *testing.T) {
 		require.Equal(t, "it was stopped: its answer is larger than 1 MB", r.Detail)
 		require.LessOrEqual(t, len(r.Raw), maxReply)
 		inFile := func(e *audit.AuditorEntry) { e.Output = "answer.json" }
-		r = l.review(l.reviewer("$AGENT -flood 1000000000; "+verdict+" > $ASSAY_OUT/answer.json", inFile))
+		r = l.review(l.reviewer("$AGENT -flood 1000000000; "+verdict+" > $ASSAY_OUT/answer.json",
+			inFile))
 		require.Equal(t, audit.Bad, r.Verdict, r.Detail)
 		r = l.review(l.reviewer("head -c 2000000 /dev/zero > $ASSAY_OUT/answer.json", inFile))
 		require.Equal(t, "its report is larger than 1 MB", r.Detail)
@@ -72,7 +76,8 @@ func TestAReviewerFloods(t *testing.T) {
 // is stopped, whether it listens or not.
 func TestAReviewerNeverEnds(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
-		late := l.reviewer("$AGENT -deaf -fork "+l.own+"/lock", func(e *audit.AuditorEntry) { e.Timeout = 500 * time.Millisecond })
+		late := l.reviewer("$AGENT -deaf -fork "+l.own+"/lock",
+			func(e *audit.AuditorEntry) { e.Timeout = 500 * time.Millisecond })
 		late.grace = 300 * time.Millisecond
 		r := l.review(late)
 		require.Equal(t, "no answer within 500ms: all its processes were killed", r.Detail)
@@ -104,7 +109,8 @@ func TestAReviewerIsConfined(t *testing.T) {
 		confined := kind(t) != "bare"
 		t.Setenv("OPENROUTER_API_KEY", secret)
 		t.Setenv("AGENT_HOME", "let-through")
-		c := l.reviewer("(env; cat /proc/net/dev; $AGENT -silent -snoop canary-''5f2c1e -where="+l.key+" 2>&1) > "+l.own+"/seen; "+verdict,
+		c := l.reviewer("(env; cat /proc/net/dev; $AGENT -silent -snoop canary-''5f2c1e -where="+
+			l.key+" 2>&1) > "+l.own+"/seen; "+verdict,
 			func(e *audit.AuditorEntry) { e.Env = []string{"AGENT_HOME"} })
 		require.Equal(t, confined, c.Exposed() == "")
 		r := l.review(c)
@@ -118,17 +124,20 @@ func TestAReviewerIsConfined(t *testing.T) {
 		home, err := os.UserHomeDir()
 		require.NoError(t, err)
 		require.NotContains(t, seen, "HOME="+home+"\n")
-		require.Equal(t, !confined, strings.Contains(seen, "FOUND "+l.key), "unconfined it finds the key, so it can look")
+		require.Equal(t, !confined, strings.Contains(seen, "FOUND "+l.key),
+			"unconfined it finds the key, so it can look")
 		require.Equal(t, kind(t) == "by_Landlock", c.Unconfined() != "")
 		if kind(t) == "confined" {
 			require.NotRegexp(t, `(?m)^\s*(eth|en|wl|tap|tun|veth)`, seen)
-			net := l.reviewer("cat /proc/net/dev > "+l.own+"/seen; "+verdict, func(e *audit.AuditorEntry) { e.Network.Open = true })
+			net := l.reviewer("cat /proc/net/dev > "+l.own+"/seen; "+verdict,
+				func(e *audit.AuditorEntry) { e.Network.Open = true })
 			l.review(net)
 			b, err = os.ReadFile(l.own + "/seen")
 			require.NoError(t, err)
 			host, err := os.ReadFile("/proc/net/dev")
 			require.NoError(t, err)
-			require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(b), "\n"), "with an open network it has the machine's")
+			require.Equal(t, strings.Count(string(host), "\n"), strings.Count(string(b), "\n"),
+				"with an open network it has the machine's")
 		}
 	})
 }
@@ -136,7 +145,9 @@ func TestAReviewerIsConfined(t *testing.T) {
 func TestAReviewerWritesWhereItMay(t *testing.T) {
 	l := newLair(t, true)
 	outside := filepath.Join(t.TempDir(), "outside")
-	r := l.review(l.reviewer("$AGENT -silent -write " + outside + ",/usr/assay-was-here,$HOME/mine,$TMPDIR/mine,$ASSAY_OUT/mine,$ASSAY_PROMPT 2> " + l.own + "/said; " + verdict))
+	r := l.review(l.reviewer("$AGENT -silent -write " + outside +
+		",/usr/assay-was-here,$HOME/mine,$TMPDIR/mine,$ASSAY_OUT/mine,$ASSAY_PROMPT 2> " + l.own +
+		"/said; " + verdict))
 	require.Equal(t, audit.Bad, r.Verdict, r.Detail)
 	b, err := os.ReadFile(l.own + "/said")
 	require.NoError(t, err)
@@ -148,7 +159,8 @@ func TestAReviewerWritesWhereItMay(t *testing.T) {
 // A link that leads out of its folder brings nothing in.
 func TestAReviewersAnswerIsItsOwn(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
-		c := l.reviewer("ln -s ../../../.."+l.key+"/fixtures/projects/x.md $ASSAY_OUT/answer.json", func(e *audit.AuditorEntry) { e.Output = "answer.json" })
+		c := l.reviewer("ln -s ../../../.."+l.key+"/fixtures/projects/x.md $ASSAY_OUT/answer.json",
+			func(e *audit.AuditorEntry) { e.Output = "answer.json" })
 		require.Equal(t, "$ASSAY_OUT/answer.json is a link: expected a file", l.review(c).Detail)
 	})
 }
@@ -160,10 +172,16 @@ func TestAReviewerOutOfSight(t *testing.T) {
 	hidden := filepath.Join(l.key, "review.sh")
 	require.NoError(t, os.WriteFile(hidden, []byte(verdict), 0o644))
 	_, err := l.reviewer("sh "+hidden).Review(context.Background(), reviewTask)
-	require.ErrorContains(t, err, "auditors.md:7: fake: its command names "+hidden+", which it may not see: add the file")
-	named := l.reviewer("sh "+hidden, func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, hidden) })
+	require.ErrorContains(t, err, "auditors.md:7: fake: its command names "+hidden+
+		", which it may not see: add the file")
+	named := l.reviewer("sh "+hidden,
+		func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, hidden) })
 	require.Equal(t, audit.Bad, l.review(named).Verdict)
-	_, err = l.reviewer("sh "+hidden, func(e *audit.AuditorEntry) { e.Reads = append(e.Reads, l.key) }).Review(context.Background(), reviewTask)
+	_, err = l.reviewer("sh "+hidden,
+		func(e *audit.AuditorEntry) {
+			e.Reads = append(e.Reads,
+				l.key)
+		}).Review(context.Background(), reviewTask)
 	require.ErrorContains(t, err, "holds answer keys")
 
 }
@@ -179,9 +197,13 @@ func TestAReviewersSecretsStayInside(t *testing.T) {
 	for _, pad := range []int{1, 130, 280} {
 		for _, c := range []*commandReviewer{
 			l.reviewer(fmt.Sprintf(`printf '%%0%dd%%s' 0 "$TRUSTED_TOKEN"`, pad), trusted),
-			l.reviewer(fmt.Sprintf(`printf '%%0%dd%%s' 0 "$TRUSTED_TOKEN" >&2; exit 3`, pad), trusted),
-			l.reviewer(fmt.Sprintf(`printf '{"verdict":"bad","explanation":"%%0%dd%%s"}' 0 "$TRUSTED_TOKEN"`, pad), trusted),
-			l.reviewer(fmt.Sprintf(`printf '%%0%dd%%s' 0 "$TRUSTED_TOKEN" > $ASSAY_OUT/answer.json`, pad), trusted, inFile),
+			l.reviewer(fmt.Sprintf(`printf '%%0%dd%%s' 0 "$TRUSTED_TOKEN" >&2; exit 3`, pad),
+				trusted),
+			l.reviewer(fmt.Sprintf(
+				`printf '{"verdict":"bad","explanation":"%%0%dd%%s"}' 0 "$TRUSTED_TOKEN"`, pad),
+				trusted),
+			l.reviewer(fmt.Sprintf(`printf '%%0%dd%%s' 0 "$TRUSTED_TOKEN" > $ASSAY_OUT/answer.json`,
+				pad), trusted, inFile),
 		} {
 			r := l.review(c)
 			require.NotContains(t, fmt.Sprintf("%+v", r), "hunter2")
@@ -193,10 +215,13 @@ func TestAReviewersSecretsStayInside(t *testing.T) {
 // envelope.
 func TestAReviewersEnvelope(t *testing.T) {
 	l := newLair(t, false)
-	r := l.review(l.reviewer(`echo '{"type":"result","subtype":"success","result":"{\"verdict\":\"bad\",\"explanation\":\"x\"}","total_cost_usd":0.25,"usage":{"input_tokens":10,"output_tokens":5}}'`))
+	r := l.review(l.reviewer(
+		`echo '{"type":"result","subtype":"success","result":"{\"verdict\":\"bad\",\"explanation\":\"x\"}","total_cost_usd":0.25,"usage":{"input_tokens":10,"output_tokens":5}}'`))
 	require.Equal(t, audit.Bad, r.Verdict, r.Detail)
-	require.Equal(t, audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true}, r.Attempts[0].Usage)
-	r = l.review(l.reviewer(`echo '{"type":"result","subtype":"error_max_turns","total_cost_usd":0.5}'`))
+	require.Equal(t, audit.Usage{TokensIn: 10, TokensOut: 5, USD: 0.25, Priced: true},
+		r.Attempts[0].Usage)
+	r = l.review(l.reviewer(
+		`echo '{"type":"result","subtype":"error_max_turns","total_cost_usd":0.5}'`))
 	require.Equal(t, audit.Errored, r.Status)
 	require.Contains(t, r.Detail, "the agent says that its own run failed: error_max_turns")
 	require.InDelta(t, 0.5, r.Attempts[0].Usage.USD, 1e-12)

@@ -34,12 +34,14 @@ const providerNames = "openrouter, openai, anthropic, google, ollama or own"
 
 // A Directory is where the name of a reviewer or an auditor is looked up.
 type Directory struct {
-	Models   []audit.Model                     // of models.md
-	Auditors []audit.AuditorEntry              // of auditors.md
-	Given    []audit.Reviewer                  // handed over as Go values
-	Getenv   func(string) string               // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
-	Prompt   func(name string) (string, error) // of fixtures/prompts: what a model that audits is told
-	Budget   float64                           // USD that one audit by a model may cost; +Inf for no limit
+	Models   []audit.Model        // of models.md
+	Auditors []audit.AuditorEntry // of auditors.md
+	Given    []audit.Reviewer     // handed over as Go values
+	Getenv   func(string) string  // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
+	// of fixtures/prompts: what a model that audits is told
+	Prompt func(name string) (string, error)
+	// USD that one audit by a model may cost; +Inf for no limit
+	Budget float64
 }
 
 // Reviewer returns the reviewer of a name: one of Given, "patterns", a control, a name of
@@ -51,9 +53,11 @@ type Directory struct {
 func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
-		return nil, fmt.Errorf("no reviewer named: expected patterns, a name of models.md or auditors.md, or provider:model")
+		return nil, fmt.Errorf(
+			"no reviewer named: expected patterns, a name of models.md or auditors.md, or provider:model")
 	}
-	if i := slices.IndexFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }); i >= 0 {
+	if i := slices.IndexFunc(d.Given,
+		func(r audit.Reviewer) bool { return r.Name() == name }); i >= 0 {
 		return d.Given[i], nil
 	}
 	if name == patterns.Name {
@@ -63,7 +67,8 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 		return c, nil
 	}
 	model := name
-	if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(d.Auditors,
+		func(e audit.AuditorEntry) bool { return e.Name == name }); i >= 0 {
 		switch e := d.Auditors[i]; e.Kind {
 		case "patterns":
 			return patterns.Reviewer{}, nil
@@ -96,7 +101,8 @@ func (d Directory) Auditor(name string) (audit.Auditor, error) {
 	c, err := d.chat(cmp.Or(entry.Model, entry.Name))
 	if err != nil {
 		if !listed {
-			err = fmt.Errorf("fixtures/auditors.md has no section \"## %s\", and as a model: %w", entry.Name, err)
+			err = fmt.Errorf("fixtures/auditors.md has no section \"## %s\", and as a model: %w",
+				entry.Name, err)
 		}
 		return nil, err
 	}
@@ -121,7 +127,9 @@ func (d Directory) WithPrompt(name, prompt string) string {
 func (d Directory) entry(name string) (e audit.AuditorEntry, listed bool) {
 	model, prompt, _ := strings.Cut(name, "+")
 	for _, section := range []string{name, model} {
-		if i := slices.IndexFunc(d.Auditors, func(e audit.AuditorEntry) bool { return e.Name == section }); i >= 0 && (section == name || d.Auditors[i].Kind == "model") {
+		if i := slices.IndexFunc(d.Auditors,
+			func(e audit.AuditorEntry) bool { return e.Name == section }); i >= 0 &&
+			(section == name || d.Auditors[i].Kind == "model") {
 			e, listed = d.Auditors[i], true
 			break
 		}
@@ -143,7 +151,8 @@ func (d Directory) entry(name string) (e audit.AuditorEntry, listed bool) {
 // provided reviewer or a control.
 func (d Directory) Has(name string) bool {
 	return Control(name) != nil ||
-		slices.ContainsFunc(d.Auditors, func(a audit.AuditorEntry) bool { return a.Name == name }) ||
+		slices.ContainsFunc(d.Auditors,
+			func(a audit.AuditorEntry) bool { return a.Name == name }) ||
 		slices.ContainsFunc(d.Models, func(m audit.Model) bool { return m.Name == name }) ||
 		slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name })
 }
@@ -152,7 +161,8 @@ func (d Directory) Has(name string) bool {
 // reviewer's name, keys among them, whether they are set or not.
 func (d Directory) Variables(name string) []string {
 	name = strings.TrimSpace(name)
-	if slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }) || Deterministic(name) {
+	if slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }) ||
+		Deterministic(name) {
 		return nil
 	}
 	e, listed := d.entry(name)
@@ -191,7 +201,8 @@ func noPrice(m audit.Model) error {
 func (d Directory) aliases(model string) (names []string) {
 	for _, m := range d.Models {
 		same := slices.Concat([]string{m.Name, m.ID}, m.Aliases)
-		if slices.ContainsFunc(same, func(name string) bool { return events.SameModel(model, name, nil) }) {
+		if slices.ContainsFunc(same,
+			func(name string) bool { return events.SameModel(model, name, nil) }) {
 			names = append(names, same...)
 		}
 	}
@@ -233,7 +244,8 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	maker, _, variant := strings.Cut(id, ":")
 	switch listed := c.Model.Pos.File != "" || c.Model.Priced; {
 	case id == "":
-		return c, fmt.Errorf("%s names no model: expected one after the colon, like %sNAME", name, name)
+		return c, fmt.Errorf("%s names no model: expected one after the colon, like %sNAME", name,
+			name)
 	case listed:
 		if err := CheckProvider(c.Model); err != nil {
 			return c, err
@@ -247,7 +259,8 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 		return c, fmt.Errorf("%s is neither a section of fixtures/auditors.md nor a row of "+
 			"fixtures/models.md: expected a name of theirs, provider:model (openai:gpt-6-sol), an ID "+
 			"of OpenRouter's (maker/model), or a new row, like\n"+
-			"| %s | openrouter | maker/%s | 0.50 | 1.50 | | 2026-11-24 | | | its price list |", name, name, name)
+			"| %s | openrouter | maker/%s | 0.50 | 1.50 | | 2026-11-24 | | | its price list |",
+			name, name, name)
 	}
 	p = providers[c.Model.Provider]
 	c.Provider, c.BaseURL, c.KeyName = p.name, p.baseURL, p.keyName
@@ -256,7 +269,8 @@ func (d Directory) chat(name string) (ChatConfig, error) {
 	case base != "":
 		u, err := url.Parse(base)
 		if err != nil || u.Host == "" {
-			return c, fmt.Errorf("ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1",
+			return c, fmt.Errorf(
+				"ASSAY_BASE_URL is %q: expected a form like http://localhost:8000/v1",
 				withoutPassword(base))
 		}
 		c.Provider, c.BaseURL, c.KeyName = u.Host, base, providers["own"].keyName

@@ -28,7 +28,8 @@ func TestAnAuditorsSecretsStayInside(t *testing.T) {
 		"version":  report,
 	} {
 		c := l.agent("", func(e *audit.AuditorEntry) {
-			e.Command, e.Env, e.Format, e.Network = line, []string{"TRUSTED_TOKEN"}, "json", audit.Network{Open: true, Key: "PROVIDER_KEY"}
+			e.Command, e.Env, e.Format, e.Network = line, []string{"TRUSTED_TOKEN"}, "json",
+				audit.Network{Open: true, Key: "PROVIDER_KEY"}
 			if name == "file" {
 				e.Output = "r.json"
 			}
@@ -40,7 +41,8 @@ func TestAnAuditorsSecretsStayInside(t *testing.T) {
 		kept, err := json.Marshal(run)
 		require.NoError(t, err)
 		all := string(kept) + fmt.Sprintf("%+v", run) + string(run.Raw) + string(run.Stderr)
-		for _, trace := range []string{"hunter2", "aHVudGVyMi1hQjNkRTZnSDlqSzJtTjVwUTg", "68756e746572322d"} {
+		for _, trace := range []string{"hunter2", "aHVudGVyMi1hQjNkRTZnSDlqSzJtTjVwUTg",
+			"68756e746572322d"} {
 			require.NotContains(t, all, trace, name)
 		}
 		require.Contains(t, all, "[key]", name)

@@ -154,14 +154,19 @@ func sseEvents(w http.ResponseWriter, named bool, list ...object) {
 
 func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
 	usage := object{"input_tokens": 1000, "output_tokens": 100}
-	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta", "text": a.text}, "end_turn"
+	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta",
+		"text": a.text}, "end_turn"
 	whole := object{"type": "text", "text": a.text}
 	if a.tool != "" {
-		block, delta, stop = object{"type": "tool_use", "id": "toolu_1", "name": a.tool, "input": object{}}, object{"type": "input_json_delta", "partial_json": a.args}, "tool_use"
-		whole = object{"type": "tool_use", "id": "toolu_1", "name": a.tool, "input": json.RawMessage(a.args)}
+		block, delta, stop = object{"type": "tool_use", "id": "toolu_1", "name": a.tool,
+			"input": object{}}, object{"type": "input_json_delta", "partial_json": a.args},
+			"tool_use"
+		whole = object{"type": "tool_use", "id": "toolu_1", "name": a.tool,
+			"input": json.RawMessage(a.args)}
 	}
 	id := "msg_" + a.tool // each answer is a message of its own
-	message := object{"id": id, "type": "message", "role": "assistant", "model": a.model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
+	message := object{"id": id, "type": "message", "role": "assistant", "model": a.model,
+		"content": []any{}, "stop_reason": nil, "stop_sequence": nil, "usage": usage}
 	if !stream {
 		message["content"], message["stop_reason"] = []any{whole}, stop
 		_ = json.NewEncoder(w).Encode(message)
@@ -171,22 +176,29 @@ func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
 		object{"type": "content_block_start", "index": 0, "content_block": block},
 		object{"type": "content_block_delta", "index": 0, "delta": delta},
 		object{"type": "content_block_stop", "index": 0},
-		object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": object{"output_tokens": 100}},
+		object{"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil},
+			"usage": object{"output_tokens": 100}},
 		object{"type": "message_stop"})
 }
 
 func (a standInAnswer) responses(w http.ResponseWriter, stream bool) {
-	item := object{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}}
+	item := object{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+		"content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}}
 	if a.tool != "" {
-		item = object{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": a.tool, "arguments": a.args, "status": "completed"}
+		item = object{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": a.tool,
+			"arguments": a.args, "status": "completed"}
 	}
-	done := object{"id": "resp_1", "object": "response", "created_at": 1, "model": a.model, "status": "completed", "output": []any{item},
-		"usage": object{"input_tokens": 1000, "input_tokens_details": object{"cached_tokens": 0}, "output_tokens": 100, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 1100}}
+	done := object{"id": "resp_1", "object": "response", "created_at": 1, "model": a.model,
+		"status": "completed", "output": []any{item},
+		"usage": object{"input_tokens": 1000, "input_tokens_details": object{"cached_tokens": 0},
+			"output_tokens": 100, "output_tokens_details": object{"reasoning_tokens": 0},
+			"total_tokens": 1100}}
 	if !stream {
 		_ = json.NewEncoder(w).Encode(done)
 		return
 	}
-	sseEvents(w, true, object{"type": "response.created", "response": object{"id": "resp_1", "object": "response", "output": []any{}}},
+	sseEvents(w, true, object{"type": "response.created", "response": object{"id": "resp_1",
+		"object": "response", "output": []any{}}},
 		object{"type": "response.output_item.added", "output_index": 0, "item": item},
 		object{"type": "response.output_item.done", "output_index": 0, "item": item},
 		object{"type": "response.completed", "response": done})
@@ -197,8 +209,10 @@ func (a standInAnswer) gemini(w http.ResponseWriter, stream bool) {
 	if a.tool != "" {
 		part = object{"functionCall": object{"name": a.tool, "args": json.RawMessage(a.args)}}
 	}
-	answer := object{"candidates": []any{object{"content": object{"role": "model", "parts": []any{part}}, "finishReason": "STOP", "index": 0}},
-		"usageMetadata": object{"promptTokenCount": 1000, "candidatesTokenCount": 100, "totalTokenCount": 1100}, "modelVersion": a.model}
+	answer := object{"candidates": []any{object{"content": object{"role": "model",
+		"parts": []any{part}}, "finishReason": "STOP", "index": 0}},
+		"usageMetadata": object{"promptTokenCount": 1000, "candidatesTokenCount": 100,
+			"totalTokenCount": 1100}, "modelVersion": a.model}
 	if stream {
 		sseEvents(w, false, answer)
 		return
@@ -209,17 +223,23 @@ func (a standInAnswer) gemini(w http.ResponseWriter, stream bool) {
 func (a standInAnswer) completions(w http.ResponseWriter, stream bool) {
 	message, finish := object{"role": "assistant", "content": a.text}, "stop"
 	if a.tool != "" {
-		message, finish = object{"role": "assistant", "content": nil, "tool_calls": []any{object{"index": 0, "id": "call_1", "type": "function", "function": object{"name": a.tool, "arguments": a.args}}}}, "tool_calls"
+		message, finish = object{"role": "assistant", "content": nil,
+			"tool_calls": []any{object{"index": 0, "id": "call_1", "type": "function",
+				"function": object{"name": a.tool, "arguments": a.args}}}}, "tool_calls"
 	}
 	usage := object{"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
 	head := func(kind string, choice object) object {
-		return object{"id": "chat_1", "object": kind, "created": 1, "model": a.model, "choices": []any{choice}, "usage": usage}
+		return object{"id": "chat_1", "object": kind, "created": 1, "model": a.model,
+			"choices": []any{choice}, "usage": usage}
 	}
 	if !stream {
-		_ = json.NewEncoder(w).Encode(head("chat.completion", object{"index": 0, "message": message, "finish_reason": finish}))
+		_ = json.NewEncoder(w).Encode(head("chat.completion", object{"index": 0, "message": message,
+			"finish_reason": finish}))
 		return
 	}
-	sseEvents(w, false, head("chat.completion.chunk", object{"index": 0, "delta": message, "finish_reason": nil}),
-		head("chat.completion.chunk", object{"index": 0, "delta": object{}, "finish_reason": finish}))
+	sseEvents(w, false, head("chat.completion.chunk", object{"index": 0, "delta": message,
+		"finish_reason": nil}),
+		head("chat.completion.chunk", object{"index": 0, "delta": object{},
+			"finish_reason": finish}))
 	_, _ = io.WriteString(w, "data: [DONE]\n\n")
 }

@@ -20,7 +20,8 @@ func newTransport() http.RoundTripper {
 // stay refuses a redirect to another host, or to another scheme: the key and the
 // prompt would go there too.
 func stay(req *http.Request, via []*http.Request) error {
-	if first := via[0].URL; req.URL.Host != first.Host || req.URL.Scheme != first.Scheme || len(via) >= 10 {
+	if first := via[0].URL; req.URL.Host != first.Host || req.URL.Scheme != first.Scheme ||
+		len(via) >= 10 {
 		return http.ErrUseLastResponse
 	}
 	return nil

@@ -44,12 +44,14 @@ func readUsage(home *box.Home, said *events.Outcome) (wrong string) {
 		var u statedUsage
 		dec := json.NewDecoder(bytes.NewReader(line))
 		dec.DisallowUnknownFields()
-		if err := dec.Decode(&u); err != nil || u.TokensIn < 0 || u.TokensOut < 0 || u.USD != nil && *u.USD < 0 {
+		if err := dec.Decode(&u); err != nil || u.TokensIn < 0 || u.TokensOut < 0 || u.USD != nil &&
+			*u.USD < 0 {
 			return fmt.Sprintf("$ASSAY_USAGE:%d: %s: expected a line like "+
 				`{"usd": 0.0021, "input_tokens": 1200, "output_tokens": 340, "model": "gpt-5-mini"}`,
 				n, audit.OneLine(string(line), 100))
 		}
-		one := audit.Usage{TokensIn: u.TokensIn, TokensOut: u.TokensOut, Turns: 1, Priced: u.USD != nil}
+		one := audit.Usage{TokensIn: u.TokensIn, TokensOut: u.TokensOut, Turns: 1,
+			Priced: u.USD != nil}
 		if u.USD != nil {
 			one.USD = *u.USD
 		}

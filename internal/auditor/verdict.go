@@ -16,28 +16,35 @@ import (
 
 // The names of fields, folded by normalKey; of several the first counts.
 var (
-	verdictKeys     = []string{"assessment", "classification", "finalverdict", "label", "result", "verdict"}
-	explanationKeys = []string{"analysis", "details", "explanation", "rationale", "reason", "reasoning", "why"}
-	violatesKeys    = []string{"requirementsviolated", "violated", "violatedrequirement", "violatedrequirements", "violates", "violations"}
-	cweKeys         = []string{"cwe", "cweid", "cweids", "cwes", "weakness", "weaknesses"}
-	refusalKeys     = []string{"refusal", "refused"}
+	verdictKeys = []string{"assessment", "classification", "finalverdict", "label",
+		"result", "verdict"}
+	explanationKeys = []string{"analysis", "details", "explanation", "rationale", "reason",
+		"reasoning", "why"}
+	violatesKeys = []string{"requirementsviolated", "violated", "violatedrequirement",
+		"violatedrequirements", "violates", "violations"}
+	cweKeys     = []string{"cwe", "cweid", "cweids", "cwes", "weakness", "weaknesses"}
+	refusalKeys = []string{"refusal", "refused"}
 )
 
 // whenTrue are the fields that are true or false, and what they say when they are true.
-var whenTrue = map[string]audit.Label{"vulnerable": audit.Bad, "isvulnerable": audit.Bad, "secure": audit.Good, "issecure": audit.Good, "compliant": audit.Good}
+var whenTrue = map[string]audit.Label{"vulnerable": audit.Bad, "isvulnerable": audit.Bad,
+	"secure": audit.Good, "issecure": audit.Good, "compliant": audit.Good}
 
 // readVerdict returns the answer of an object's own members. If they give no verdict, or contradict
 // one another, it returns nil and the reason.
 func readVerdict(f fields) (*audit.Review, string) {
 	verdict, problem := verdictOf(f)
-	if v := f.first(refusalKeys).String(); verdict == "" && strings.TrimSpace(v) != "" && v != "false" {
+	if v := f.first(refusalKeys).String(); verdict == "" && strings.TrimSpace(v) != "" &&
+		v != "false" {
 		return declined(v), ""
 	}
 	if verdict == "" {
 		return nil, problem
 	}
-	return consistent(&audit.Review{Status: audit.Answered, Verdict: verdict, Explanation: f.first(explanationKeys).String(),
-		Violates: requirements(f, violatesKeys), CWEs: cwes(f.items(cweKeys, cweMembers...)), Confidence: confidence(f["confidence"].Num)}), ""
+	return consistent(&audit.Review{Status: audit.Answered, Verdict: verdict,
+		Explanation: f.first(explanationKeys).String(),
+		Violates:    requirements(f, violatesKeys), CWEs: cwes(f.items(cweKeys, cweMembers...)),
+		Confidence: confidence(f["confidence"].Num)}), ""
 }
 
 // consistent sorts the requirements of an answer. An answer that says good and names violated
@@ -81,7 +88,8 @@ func verdictOf(f fields) (verdict audit.Label, problem string) {
 }
 
 // verdictLine matches a line "Verdict: bad", or the line below a heading "Verdict".
-var verdictLine = regexp.MustCompile(`(?im)^[\s>#*_\-•]*(?:final\s+)?(?:(?:verdict|assessment)[\s*_]*[:=：]|verdict[\s*_]*\n)[ \t]*(.*)$`)
+var verdictLine = regexp.MustCompile(
+	`(?im)^[\s>#*_\-•]*(?:final\s+)?(?:(?:verdict|assessment)[\s*_]*[:=：]|verdict[\s*_]*\n)[ \t]*(.*)$`)
 
 // linesIn returns the verdicts of the verdict lines of a text; "" for a line without one.
 func linesIn(text string) (verdicts []audit.Label) {
@@ -93,7 +101,8 @@ func linesIn(text string) (verdicts []audit.Label) {
 
 // otherVerdict reports whether a verdict line of a text contradicts a verdict.
 func otherVerdict(text string, verdict audit.Label) bool {
-	return slices.ContainsFunc(linesIn(text), func(l audit.Label) bool { return l != "" && l != verdict })
+	return slices.ContainsFunc(linesIn(text),
+		func(l audit.Label) bool { return l != "" && l != verdict })
 }
 
 // readText returns the answer of a text without JSON: a verdict line, or one word alone. Several
@@ -106,17 +115,20 @@ func readText(text string) *audit.Review {
 	if len(told) != 1 || told[0] == "" {
 		return nil
 	}
-	r := &audit.Review{Status: audit.Answered, Verdict: told[0], Explanation: text, CWEs: cwes([]string{text})}
+	r := &audit.Review{Status: audit.Answered, Verdict: told[0], Explanation: text,
+		CWEs: cwes([]string{text})}
 	for _, m := range violatedLine.FindAllStringSubmatch(text, -1) {
-		r.Violates = append(r.Violates, numbers(listed.Split(strings.Trim(m[1], "[]* \r"), maxListed))...)
+		r.Violates = append(r.Violates,
+			numbers(listed.Split(strings.Trim(m[1], "[]* \r"), maxListed))...)
 		r.Violates = append(r.Violates, numbers(strings.Split(m[2], "\n"))...)
 	}
 	return consistent(r)
 }
 
 // violatedLine matches a line "Violated requirements: 1, 4", or the list below such a line.
-var violatedLine = regexp.MustCompile(`(?im)^[\s>#*_\-•]*(?:violated[ _-]?(?:requirements?|rules?)|(?:requirements?|rules?)[ _-](?:that are )?violated|violates|violations?)[ \t*_]*` +
-	`(?:[:=：][ \t*_]*([^\s*].*)|[:=：]?[ \t*_]*((?:\s*\n\s*(?:[-*•]|\d+[.)])\s.*)+))$`)
+var violatedLine = regexp.MustCompile(
+	`(?im)^[\s>#*_\-•]*(?:violated[ _-]?(?:requirements?|rules?)|(?:requirements?|rules?)[ _-](?:that are )?violated|violates|violations?)[ \t*_]*` +
+		`(?:[:=：][ \t*_]*([^\s*].*)|[:=：]?[ \t*_]*((?:\s*\n\s*(?:[-*•]|\d+[.)])\s.*)+))$`)
 
 // requirements returns the requirements that members name: 2, "R2", "2, 5 and 7", {"id": 2}.
 func requirements(f fields, names []string) (ns []int) {
@@ -131,9 +143,11 @@ func requirements(f fields, names []string) (ns []int) {
 }
 
 var (
-	firstNumber = regexp.MustCompile(`^\W*(?i:r|req|requirement|rule|sr|no|nr)?[\s.#_-]*(\d{1,4})\b`)
-	listed      = regexp.MustCompile(`[,;\n]|\band\b`)
-	satisfied   = regexp.MustCompile(`(?i)\b(?:not (?:violated|broken|applicable)|is satisfied|satisfied$|is met|no violation|holds)\b`)
+	firstNumber = regexp.MustCompile(
+		`^\W*(?i:r|req|requirement|rule|sr|no|nr)?[\s.#_-]*(\d{1,4})\b`)
+	listed    = regexp.MustCompile(`[,;\n]|\band\b`)
+	satisfied = regexp.MustCompile(
+		`(?i)\b(?:not (?:violated|broken|applicable)|is satisfied|satisfied$|is met|no violation|holds)\b`)
 )
 
 // numbers returns the requirements that items name ("2", "R2", "Requirement 2: ..."), except those
@@ -142,7 +156,8 @@ func numbers(items []string) (ns []int) {
 	for _, item := range items {
 		item = strings.TrimSpace(item)
 		m := firstNumber.FindStringSubmatch(item)
-		if f, err := strconv.ParseFloat(item, 64); m == nil || err == nil && (f < 1 || f != math.Trunc(f)) || satisfied.MatchString(item) {
+		if f, err := strconv.ParseFloat(item, 64); m == nil || err == nil &&
+			(f < 1 || f != math.Trunc(f)) || satisfied.MatchString(item) {
 			continue
 		}
 		if n, _ := strconv.Atoi(m[1]); n > 0 {
@@ -186,17 +201,21 @@ func confidence(f float64) float64 {
 
 // verdictWords are the words of a verdict. Anything else, "mostly good" say, is none.
 var verdictWords = map[string]audit.Label{
-	"good": audit.Good, "secure": audit.Good, "safe": audit.Good, "compliant": audit.Good, "pass": audit.Good, "passed": audit.Good, "ok": audit.Good,
+	"good": audit.Good, "secure": audit.Good, "safe": audit.Good, "compliant": audit.Good,
+	"pass": audit.Good, "passed": audit.Good, "ok": audit.Good,
 	"not vulnerable": audit.Good, "no violation": audit.Good, "no violations": audit.Good,
-	"bad": audit.Bad, "insecure": audit.Bad, "unsafe": audit.Bad, "vulnerable": audit.Bad, "non-compliant": audit.Bad, "fail": audit.Bad, "failed": audit.Bad,
-	"violation": audit.Bad, "violated": audit.Bad, "violates": audit.Bad, "not secure": audit.Bad, "not safe": audit.Bad, "not compliant": audit.Bad, "not good": audit.Bad,
+	"bad": audit.Bad, "insecure": audit.Bad, "unsafe": audit.Bad, "vulnerable": audit.Bad,
+	"non-compliant": audit.Bad, "fail": audit.Bad, "failed": audit.Bad,
+	"violation": audit.Bad, "violated": audit.Bad, "violates": audit.Bad, "not secure": audit.Bad,
+	"not safe": audit.Bad, "not compliant": audit.Bad, "not good": audit.Bad,
 }
 
 // ornaments are what models put around a word.
 const ornaments = " \t\r\n*_`'\"“”‘’.!,;:()[]<>✅❌✔✗✘⚠️🟢🔴"
 
 func verdictWord(s string) audit.Label {
-	return verdictWords[strings.ToLower(strings.Join(strings.Fields(strings.Trim(s, ornaments)), " "))]
+	return verdictWords[strings.ToLower(strings.Join(strings.Fields(strings.Trim(s, ornaments)),
+		" "))]
 }
 
 // verdictPhrase returns the verdict of a word with a reason after it: "bad - violates requirement
@@ -210,7 +229,8 @@ func verdictPhrase(s string) audit.Label {
 	l = verdictWord(s[:at[0]])
 	reason := strings.ToLower(s[at[1]:])
 	other := func(w string) bool { o := verdictWord(w); return o != "" && o != l }
-	if caveat.MatchString(reason) || slices.ContainsFunc(strings.Fields(negated.ReplaceAllString(reason, " ")), other) {
+	if caveat.MatchString(reason) ||
+		slices.ContainsFunc(strings.Fields(negated.ReplaceAllString(reason, " ")), other) {
 		return ""
 	}
 	return l
@@ -218,8 +238,10 @@ func verdictPhrase(s string) audit.Label {
 
 var (
 	afterWord = regexp.MustCompile(`\s+[-–—]+\s+|\s*[—:;,.(]\s*|\s+(?:because|since|as)\s`)
-	caveat    = regexp.MustCompile(`\b(?:but|however|except|although|though|caveats?|mostly|partly|partially|unless|otherwise|if|or|maybe|probably|possibly|verdict)\b`)
-	negated   = regexp.MustCompile(`\b(?:not|no|none|never|without|nothing|nor|neither|isn['’]t|cannot)\b[^.;:,]*`)
+	caveat    = regexp.MustCompile(
+		`\b(?:but|however|except|although|though|caveats?|mostly|partly|partially|unless|otherwise|if|or|maybe|probably|possibly|verdict)\b`)
+	negated = regexp.MustCompile(
+		`\b(?:not|no|none|never|without|nothing|nor|neither|isn['’]t|cannot)\b[^.;:,]*`)
 )
 
 // refusal matches the beginning of a reply whose author will not judge, as opposed to one that

@@ -177,7 +177,8 @@ const (
 // could read, change or reach. It is "" for bubblewrap. missing says why b is nil.
 func (b *Box) exposed(missing string, n audit.Network) string {
 	if b == nil {
-		return "not confined (" + missing + "): it could read what this account can read, the answer " +
+		return "not confined (" + missing +
+			"): it could read what this account can read, the answer " +
 			"keys among it, write there, and use the network"
 	}
 	var could []string
@@ -279,16 +280,20 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 		}
 	}
 	for _, p := range reads {
-		if info, err := os.Stat(p); s.drops && err == nil && !info.IsDir() && info.Mode()&0o004 == 0 {
-			return nil, "", fmt.Errorf("its Reads names %s, which it could not read: where we are root it "+
-				"runs as uid %d, so others must be allowed to read the file", p, nobody)
+		if info, err := os.Stat(p); s.drops && err == nil && !info.IsDir() &&
+			info.Mode()&0o004 == 0 {
+			return nil, "",
+				fmt.Errorf("its Reads names %s, which it could not read: where we are root it "+
+					"runs as uid %d, so others must be allowed to read the file", p, nobody)
 		}
 	}
 	b.see("--ro-bind", reads...)
 	for _, p := range writes {
-		if info, err := os.Stat(p); s.drops && err == nil && info.Mode()&0o002 == 0 && !ownedByNobody(info) {
-			return nil, "", fmt.Errorf("its Writes names %s, which it could not write: where we are root it "+
-				"runs as uid %d, so give it the folder: chown -R %[2]d %[1]s", p, nobody)
+		if info, err := os.Stat(p); s.drops && err == nil && info.Mode()&0o002 == 0 &&
+			!ownedByNobody(info) {
+			return nil, "",
+				fmt.Errorf("its Writes names %s, which it could not write: where we are root it "+
+					"runs as uid %d, so give it the folder: chown -R %[2]d %[1]s", p, nobody)
 		}
 	}
 	b.see("--bind", writes...)
@@ -310,8 +315,9 @@ func build(e *audit.AuditorEntry, export string) (b *Box, missing string, err er
 		b.hideOurselves(reads)
 	}
 	if name := b.unseen(e.Command + "\n" + e.Version); name != "" {
-		return nil, "", fmt.Errorf("its command names %s, which it may not see: add the file, or a folder "+
-			"that holds it and no answers, to its Reads", name)
+		return nil, "",
+			fmt.Errorf("its command names %s, which it may not see: add the file, or a folder "+
+				"that holds it and no answers, to its Reads", name)
 	}
 	return b, "", nil
 }
@@ -354,7 +360,8 @@ func (b *Box) reach(export string, reads, writes []string) error {
 	if b.landlock == 0 {
 		return b.reachExport(export)
 	}
-	if around := filepath.Dir(export); export != "" && temporary.MatchString(filepath.Base(around)) {
+	if around := filepath.Dir(export); export != "" &&
+		temporary.MatchString(filepath.Base(around)) {
 		if err := os.Chmod(around, 0o711); err != nil { // a copy too
 			return err
 		}
@@ -365,8 +372,9 @@ func (b *Box) reach(export string, reads, writes []string) error {
 			inside = filepath.Join(p, "x")
 		}
 		if shut := shutAbove(inside); shut != "" {
-			return fmt.Errorf("it needs %s, and uid %d may not enter %s: name a folder elsewhere, or let "+
-				"others enter it (chmod o+x %[3]s)", p, nobody, shut)
+			return fmt.Errorf(
+				"it needs %s, and uid %d may not enter %s: name a folder elsewhere, or let "+
+					"others enter it (chmod o+x %[3]s)", p, nobody, shut)
 		}
 	}
 	b.mounts = slices.DeleteFunc(b.mounts, func(m mount) bool { return shutAbove(m.path) != "" })
@@ -400,8 +408,9 @@ func (b *Box) reachExport(export string) error {
 	if nearest.path == "" || nearest.kind == "--tmpfs" { // bubblewrap makes the folders between
 		return nil
 	}
-	return fmt.Errorf("it sees %s, and the export lies in there below %s, which uid %d may not enter: "+
-		"set TMPDIR to a folder elsewhere, or let its Reads and Environment name other folders",
+	return fmt.Errorf(
+		"it sees %s, and the export lies in there below %s, which uid %d may not enter: "+
+			"set TMPDIR to a folder elsewhere, or let its Reads and Environment name other folders",
 		nearest.path, around, nobody)
 }
 
@@ -410,7 +419,8 @@ func (b *Box) reachExport(export string) error {
 func (b *Box) see(kind string, paths ...string) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
-		if b.drops && kind == "--ro-bind" && err == nil && info.IsDir() && info.Mode()&0o005 != 0o005 {
+		if b.drops && kind == "--ro-bind" && err == nil && info.IsDir() &&
+			info.Mode()&0o005 != 0o005 {
 			b.opened = append(b.opened, p)
 			entries, _ := os.ReadDir(p)
 			for _, e := range entries {
@@ -444,7 +454,8 @@ func (b *Box) unseen(command string) string {
 	for i, word := range words {
 		word = strings.Trim(word, "\"';()`$")
 		written := i > 0 && strings.HasSuffix(words[i-1], ">")
-		if filepath.IsAbs(word) && filepath.Clean(word) != "/" && !written && Exists(word) && !b.Sees(word) {
+		if filepath.IsAbs(word) && filepath.Clean(word) != "/" && !written && Exists(word) &&
+			!b.Sees(word) {
 			return word
 		}
 	}
@@ -464,8 +475,9 @@ func (b *Box) hide(export string) error {
 			rel, err := filepath.Rel(real, secret)
 			switch {
 			case real == secret, slices.Contains(b.opened, secret):
-				return fmt.Errorf("%s holds answer keys or clones with the answers: no auditor may see it; "+
-					"name a folder inside of it under Reads", m.path)
+				return fmt.Errorf(
+					"%s holds answer keys or clones with the answers: no auditor may see it; "+
+						"name a folder inside of it under Reads", m.path)
 			case err == nil && filepath.IsLocal(rel):
 				b.mounts = append(b.mounts, mount{filepath.Join(m.path, rel), "--tmpfs"})
 			}
@@ -507,7 +519,8 @@ func (b *Box) arguments(p Process) []string {
 	switch {
 	case b.drops:
 		// What setpriv needs to take the rest away.
-		args = append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
+		args = append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add",
+			"CAP_SETPCAP")
 	case os.Geteuid() == 0:
 		id := strconv.Itoa(nobody)
 		args = append(args, "--unshare-user", "--uid", id, "--gid", id)
@@ -555,7 +568,8 @@ func (b *Box) arguments(p Process) []string {
 			}
 			args = append(args, m.kind, m.path)
 		case sizedHome:
-			args = append(args, "--perms", "0700", "--size", strconv.FormatInt(disk, 10), "--tmpfs", m.path)
+			args = append(args, "--perms", "0700", "--size", strconv.FormatInt(disk, 10),
+				"--tmpfs", m.path)
 		case scratchFolder:
 			if b.sized {
 				args = append(args, "--perms", "1777", "--size", strconv.FormatInt(disk, 10))
@@ -603,7 +617,8 @@ func (p Process) describe() string {
 		words = []string{"no sandbox"}
 	case b.landlock > 0:
 		account := max(b.owner(), os.Geteuid())
-		words = []string{fmt.Sprintf("Landlock (version %d)", b.landlock), fmt.Sprintf("as uid %d", account)}
+		words = []string{fmt.Sprintf("Landlock (version %d)", b.landlock),
+			fmt.Sprintf("as uid %d", account)}
 	case b.drops:
 		words = []string{"bubblewrap", fmt.Sprintf("as uid %d", nobody)}
 	case os.Geteuid() == 0:
@@ -634,7 +649,8 @@ func (p Process) describe() string {
 // may read.
 func system() []mount {
 	var ms []mount
-	for _, p := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt",
+	for _, p := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
+		"/opt",
 		"/nix", "/gnu"} {
 		info, err := os.Lstat(p)
 		switch {
@@ -750,8 +766,9 @@ func folders(field string, names []string) ([]string, error) {
 			return nil, fmt.Errorf("%s names %s, which is not there: expected an absolute path, "+
 				"~/path or $NAME/path", field, n)
 		case real == "/" || within(real, "/proc"):
-			return nil, fmt.Errorf("%s names %s, by which it would see the processes of this machine and "+
-				"what their environments hold: name the folders that it needs", field, n)
+			return nil, fmt.Errorf(
+				"%s names %s, by which it would see the processes of this machine and "+
+					"what their environments hold: name the folders that it needs", field, n)
 		}
 		paths = append(paths, filepath.Clean(p))
 	}

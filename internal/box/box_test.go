@@ -63,7 +63,8 @@ func asAccount(account int) *syscall.SysProcAttr {
 	if account < 0 {
 		return nil
 	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(account), Gid: uint32(account)}}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(account),
+		Gid: uint32(account)}}
 }
 
 // A lair is where a program runs in a test.
@@ -108,8 +109,10 @@ func newLair(t *testing.T, kind confinementKind) *lair {
 	letIn(t, self)
 	require.NoError(t, os.Chmod(l.own, 0o777))
 	require.NoError(t, os.Mkdir(l.export, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"), []byte("class A {}\n"), 0o400))
-	l.entry = audit.AuditorEntry{Name: "program", Reads: []string{self}, Writes: []string{l.own}, Pos: audit.Pos{File: "auditors.md", Line: 7}}
+	require.NoError(t, os.WriteFile(filepath.Join(l.export, "A.java"),
+		[]byte("class A {}\n"), 0o400))
+	l.entry = audit.AuditorEntry{Name: "program", Reads: []string{self}, Writes: []string{l.own},
+		Pos: audit.Pos{File: "auditors.md", Line: 7}}
 	if kind == bare {
 		return l
 	}
@@ -121,7 +124,8 @@ func newLair(t *testing.T, kind confinementKind) *lair {
 	}
 	if missing != "" {
 		if os.Getenv("ASSAY_CHECK") != "" {
-			t.Fatalf("no confinement to test: %s (ASSAY_CHECK is set: everything should be here)", missing)
+			t.Fatalf("no confinement to test: %s (ASSAY_CHECK is set: everything should be here)",
+				missing)
 		}
 		t.Skipf("no confinement to test: %s", missing)
 	}
@@ -154,8 +158,10 @@ func (l *lair) run(line string, edit ...func(*Process)) (Exit, *Home) {
 	home, err := NewHome(map[string]string{"told.txt": "as told\n"})
 	require.NoError(l, err)
 	l.Cleanup(func() { _ = home.Close() })
-	p := Process{Dir: l.export, Command: Shell(line), Box: l.box, Home: home, Timeout: 10 * time.Minute,
-		Env: append(Environment(nil, home), "ASSAY_OUT="+home.Out(), "SELF="+l.self, "OWN="+l.own)}
+	p := Process{Dir: l.export, Command: Shell(line), Box: l.box, Home: home,
+		Timeout: 10 * time.Minute,
+		Env: append(Environment(nil, home), "ASSAY_OUT="+home.Out(), "SELF="+l.self, "OWN="+
+			l.own)}
 	for _, f := range edit {
 		f(&p)
 	}
@@ -177,7 +183,8 @@ func (l *lair) free(name string) {
 
 func TestHome(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
-		e, home := l.run(`cat "$HOME/told.txt" A.java; echo mine > "$HOME/mine" && echo tmp > "$TMPDIR/mine" && echo report > "$ASSAY_OUT/r" && pwd`)
+		e, home := l.run(
+			`cat "$HOME/told.txt" A.java; echo mine > "$HOME/mine" && echo tmp > "$TMPDIR/mine" && echo report > "$ASSAY_OUT/r" && pwd`)
 		require.Equal(t, 0, e.Code, string(e.Stderr))
 		require.Equal(t, "as told\nclass A {}\n"+l.export+"\n", string(e.Stdout))
 		b, err := home.Read("r", 10)
@@ -197,12 +204,14 @@ func TestReadReport(t *testing.T) {
 		elsewhere := tempDir(t)
 		require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "r"), []byte("forged"), 0o644))
 		for line, want := range map[string]string{
-			`rm -rf "$ASSAY_OUT"; ln -s ` + elsewhere + ` "$ASSAY_OUT"`:                     "it put a link in the place of the folder $ASSAY_OUT",
+			`rm -rf "$ASSAY_OUT"; ln -s ` + elsewhere +
+				` "$ASSAY_OUT"`: "it put a link in the place of the folder $ASSAY_OUT",
 			`mv "$ASSAY_OUT" "$ASSAY_OUT.old"; mkdir "$ASSAY_OUT"; echo x > "$ASSAY_OUT/r"`: "it put a folder in the place of the folder $ASSAY_OUT",
 			`rm -rf "$ASSAY_OUT"; echo x > "$ASSAY_OUT"`:                                    "it put a file in the place of the folder $ASSAY_OUT",
 			`rm -rf "$ASSAY_OUT"`: "it removed the folder $ASSAY_OUT",
 			`:`:                   "it wrote no report to $ASSAY_OUT/r",
-			`ln -s ` + elsewhere + `/r "$ASSAY_OUT/r"`:        "$ASSAY_OUT/r is a link: expected a file",
+			`ln -s ` + elsewhere +
+				`/r "$ASSAY_OUT/r"`: "$ASSAY_OUT/r is a link: expected a file",
 			`ln -s /proc/self/mem "$ASSAY_OUT/r"`:             "$ASSAY_OUT/r is a link: expected a file",
 			`echo x > "$ASSAY_OUT/s"; ln -s s "$ASSAY_OUT/r"`: "$ASSAY_OUT/r is a link: expected a file",
 			`mkfifo "$ASSAY_OUT/r"`:                           "$ASSAY_OUT/r is a FIFO: expected a file",
@@ -244,16 +253,28 @@ func TestLimits(t *testing.T) {
 			line, want string
 			limits     audit.Limits
 		}{
-			"memory":         {`head -c 100000000 /dev/zero | tail -c 90000000 | sleep 1000`, "more than 64 MB of memory (the limit Memory", audit.Limits{Memory: 64 << 20}},
-			"processes":      {`for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 1000 & done; wait`, "more than 12 processes and threads (the limit Processes", audit.Limits{Processes: 12}},
-			"no end of them": {`(while :; do sleep 1000 & done) 2> /dev/null; sleep 1000`, "more than 50 processes and threads (the limit Processes", audit.Limits{Processes: 50}},
-			"open files":     {`"$SELF" open`, "one process had 64 open files (the limit Open files", audit.Limits{OpenFiles: 64}},
-			"CPU time":       {`while :; do :; done`, "more than 1s of CPU time (the limit CPU time", audit.Limits{CPU: time.Second}},
-			"one big file":   {`head -c 20000000 /dev/zero > "$TMPDIR/big"`, "more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
-			"many files":     {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$ASSAY_OUT/$i"; done`, "more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
-			"empty files":    {`i=0; while test $i -lt 3000; do : > "$TMPDIR/$i"; i=$((i+1)); done`, "more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
-			"the usual":      {`head -c 3000000 /dev/zero > "$ASSAY_OUT/x"`, "", audit.Limits{}},
-			"within limits":  {`head -c 3000000 /dev/zero > "$ASSAY_OUT/x"`, "", audit.Limits{Memory: 512 << 20, Processes: 100, OpenFiles: 100, CPU: time.Hour, Disk: 8 << 20}},
+			"memory": {`head -c 100000000 /dev/zero | tail -c 90000000 | sleep 1000`,
+				"more than 64 MB of memory (the limit Memory", audit.Limits{Memory: 64 << 20}},
+			"processes": {`for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 1000 & done; wait`,
+				"more than 12 processes and threads (the limit Processes",
+				audit.Limits{Processes: 12}},
+			"no end of them": {`(while :; do sleep 1000 & done) 2> /dev/null; sleep 1000`,
+				"more than 50 processes and threads (the limit Processes",
+				audit.Limits{Processes: 50}},
+			"open files": {`"$SELF" open`,
+				"one process had 64 open files (the limit Open files", audit.Limits{OpenFiles: 64}},
+			"CPU time": {`while :; do :; done`,
+				"more than 1s of CPU time (the limit CPU time", audit.Limits{CPU: time.Second}},
+			"one big file": {`head -c 20000000 /dev/zero > "$TMPDIR/big"`,
+				"more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
+			"many files": {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$ASSAY_OUT/$i"; done`,
+				"more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
+			"empty files": {`i=0; while test $i -lt 3000; do : > "$TMPDIR/$i"; i=$((i+1)); done`,
+				"more than 8 MB of disk (the limit Disk", audit.Limits{Disk: 8 << 20}},
+			"the usual": {`head -c 3000000 /dev/zero > "$ASSAY_OUT/x"`, "", audit.Limits{}},
+			"within limits": {`head -c 3000000 /dev/zero > "$ASSAY_OUT/x"`, "",
+				audit.Limits{Memory: 512 << 20, Processes: 100, OpenFiles: 100, CPU: time.Hour,
+					Disk: 8 << 20}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				e, _ := l.run(c.line, limits(c.limits))
@@ -276,10 +297,12 @@ func TestGrowthOfWritesIsLimited(t *testing.T) {
 		require.NoError(t, os.WriteFile(before, make([]byte, 20<<20), 0o600))
 		require.NoError(t, os.Chmod(before, 0o666))
 		for name, c := range map[string]struct{ line, want string }{
-			"within":     {`head -c 3000000 /dev/zero > "$OWN/x"`, ""},
-			"one file":   {`head -c 20000000 /dev/zero > "$OWN/x"; sleep 1000`, "more than 8 MB of disk in " + l.own + " (the limit Disk"},
-			"many files": {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$OWN/$i"; done`, "more than 8 MB of disk in " + l.own},
-			"no name":    {`exec 3> "$OWN/x" 4> "$OWN/y"; rm "$OWN/x" "$OWN/y"; head -c 5000000 /dev/zero >&3; head -c 5000000 /dev/zero >&4; sleep 1000`, "more than 8 MB of disk in " + l.own},
+			"within": {`head -c 3000000 /dev/zero > "$OWN/x"`, ""},
+			"one file": {`head -c 20000000 /dev/zero > "$OWN/x"; sleep 1000`,
+				"more than 8 MB of disk in " + l.own + " (the limit Disk"},
+			"many files": {`for i in 1 2 3 4; do head -c 3000000 /dev/zero > "$OWN/$i"; done`,
+				"more than 8 MB of disk in " + l.own},
+			"no name": {`exec 3> "$OWN/x" 4> "$OWN/y"; rm "$OWN/x" "$OWN/y"; head -c 5000000 /dev/zero >&3; head -c 5000000 /dev/zero >&4; sleep 1000`, "more than 8 MB of disk in " + l.own},
 		} {
 			e, _ := l.run(c.line, limits(audit.Limits{Disk: 8 << 20}))
 			if c.want == "" {
@@ -312,10 +335,12 @@ func TestScratchFoldersAreLimited(t *testing.T) {
 			t.Skip("this bubblewrap makes no file systems of limited size")
 		}
 		for _, dir := range scratch {
-			e, _ := l.run("head -c 20000000 /dev/zero > "+dir+"/big", limits(audit.Limits{Disk: 8 << 20}))
+			e, _ := l.run("head -c 20000000 /dev/zero > "+dir+"/big",
+				limits(audit.Limits{Disk: 8 << 20}))
 			require.Contains(t, e.Crossed, "more than 8 MB of disk", dir)
 		}
-		e, _ := l.run("for d in / /dev /proc /etc /usr /root /home /var; do test -w $d && echo $d; done; :")
+		e, _ := l.run(
+			"for d in / /dev /proc /etc /usr /root /home /var; do test -w $d && echo $d; done; :")
 		require.Empty(t, string(e.Stdout))
 	})
 }
@@ -343,7 +368,8 @@ func TestProgramOutsideTheSandbox(t *testing.T) {
 		require.NoError(t, os.WriteFile(script, []byte("echo ran\n"), 0o644))
 		l.entry.Command = "sh " + script
 		_, _, err := New(&l.entry, l.export)
-		require.EqualError(t, err, "auditors.md:7: program: its command names "+script+", which it may not see: add the file, or a folder that holds it and no answers, to its Reads")
+		require.EqualError(t, err, "auditors.md:7: program: its command names "+script+
+			", which it may not see: add the file, or a folder that holds it and no answers, to its Reads")
 		l.entry.Reads = append(l.entry.Reads, script)
 		l.box, _, err = New(&l.entry, l.export)
 		require.NoError(t, err)
@@ -361,12 +387,14 @@ func TestAssayIsHidden(t *testing.T) {
 		require.NoError(t, os.WriteFile(installed, []byte("#!/bin/sh\necho the keys\n"), 0o755))
 		t.Setenv("PATH", dir+":"+filepath.Dir(l.self)+":"+os.Getenv("PATH"))
 		l.entry.Reads = nil
-		for command, want := range map[string]string{"agent --go": "none\nhidden\n", "assay control paths": "the keys\nseen\n"} {
+		for command, want := range map[string]string{"agent --go": "none\nhidden\n",
+			"assay control paths": "the keys\nseen\n"} {
 			l.entry.Command = command
 			var err error
 			l.box, _, err = New(&l.entry, l.export)
 			require.NoError(t, err)
-			e, _ := l.run(`assay 2> /dev/null || echo none; if head -c 4 "$SELF" 2> /dev/null | grep -q ELF; then echo seen; else echo hidden; fi`)
+			e, _ := l.run(
+				`assay 2> /dev/null || echo none; if head -c 4 "$SELF" 2> /dev/null | grep -q ELF; then echo seen; else echo hidden; fi`)
 			require.Equal(t, want, string(e.Stdout), string(e.Stderr))
 		}
 	})
@@ -415,7 +443,8 @@ func TestLinkAroundHiddenFolders(t *testing.T) {
 		var err error
 		l.box, _, err = New(&l.entry, l.export)
 		require.NoError(t, err)
-		e, _ := l.run("cat " + link + "/open " + link + "/root/key.md " + link + "/inner/key.md " + key)
+		e, _ := l.run("cat " + link + "/open " + link + "/root/key.md " + link + "/inner/key.md " +
+			key)
 		require.Equal(t, "open\n", string(e.Stdout))
 
 		inner := filepath.Join(tempDir(t), "inner")
@@ -434,7 +463,8 @@ func TestWholeMachineIsRefused(t *testing.T) {
 		for _, p := range []string{"/", "//", "/proc", "/proc/self/environ", link} {
 			l.entry.Reads = []string{p}
 			_, _, err := New(&l.entry, l.export)
-			require.ErrorContains(t, err, "auditors.md:7: program: Reads names "+p+", by which it would see the processes of this machine")
+			require.ErrorContains(t, err, "auditors.md:7: program: Reads names "+p+
+				", by which it would see the processes of this machine")
 		}
 	})
 }
@@ -454,12 +484,15 @@ func TestExportOutOfReach(t *testing.T) {
 		t.Setenv("SCRATCH", dir)
 		_, _, err := New(&l.entry, export)
 		if l.box.landlock > 0 {
-			require.ErrorContains(t, err, "auditors.md:7: program: it needs "+export+", and uid 65534 may not enter "+private)
+			require.ErrorContains(t, err, "auditors.md:7: program: it needs "+export+
+				", and uid 65534 may not enter "+private)
 		} else {
 			require.NoError(t, err)
 			l.entry.Env = []string{"SCRATCH"}
 			_, _, err = New(&l.entry, export)
-			require.ErrorContains(t, err, "auditors.md:7: program: it sees "+dir+", and the export lies in there below "+private+", which uid 65534 may not enter: set TMPDIR to a folder elsewhere")
+			require.ErrorContains(t, err, "auditors.md:7: program: it sees "+dir+
+				", and the export lies in there below "+private+
+				", which uid 65534 may not enter: set TMPDIR to a folder elsewhere")
 			t.Setenv("ASSAY_ROOT", private)
 			_, _, err = New(&l.entry, export)
 			require.NoError(t, err, "what is hidden around it is a folder of the sandbox's own")
@@ -495,7 +528,8 @@ func TestPrivateFolders(t *testing.T) {
 
 		l.entry.Reads = []string{filepath.Join(dir, "shut")}
 		_, _, err = New(&l.entry, l.export)
-		require.ErrorContains(t, err, "auditors.md:7: program: its Reads names "+dir+"/shut, which it could not read: where we are root it runs as uid 65534")
+		require.ErrorContains(t, err, "auditors.md:7: program: its Reads names "+dir+
+			"/shut, which it could not read: where we are root it runs as uid 65534")
 		l.entry.Reads, l.entry.Writes = nil, []string{dir}
 		_, _, err = New(&l.entry, l.export)
 		require.ErrorContains(t, err, "so give it the folder: chown -R 65534 "+dir)

@@ -30,7 +30,8 @@ func newCgroup(p Process) *cgroup {
 		memory += p.Limits.Disk // which is memory too
 	}
 	for _, parent := range dividable(string(mounts), string(own)) {
-		if g := newCgroupIn(parent, memory, p.Limits.Processes+8); g != nil { // bubblewrap or reaper are in it
+		// bubblewrap or reaper are in it
+		if g := newCgroupIn(parent, memory, p.Limits.Processes+8); g != nil {
 			return g
 		}
 	}
@@ -55,7 +56,8 @@ func dividable(mountinfo, self string) []string {
 		}
 	}
 	below, err := filepath.Rel(root, own)
-	if mounted == "" || own == "" || strings.HasPrefix(own, "/..") || err != nil || !filepath.IsLocal(below) {
+	if mounted == "" || own == "" || strings.HasPrefix(own, "/..") || err != nil ||
+		!filepath.IsLocal(below) {
 		return nil // ours is not in what is mounted here
 	}
 	var found []string

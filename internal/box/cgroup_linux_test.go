@@ -15,14 +15,17 @@ func TestDividable(t *testing.T) {
 	root := t.TempDir()
 	control := func(dir, given string) {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(root, dir, "cgroup.subtree_control"), []byte(given+"\n"), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(root, dir, "cgroup.subtree_control"),
+			[]byte(given+"\n"), 0o644))
 	}
 	control(".", "cpu memory pids")
 	control("user.slice", "memory")
 	control("user.slice/app.slice", "memory pids")
 	control("user.slice/app.slice/own.scope", "")
-	mounts := fmt.Sprintf("1 1 0:5 / /proc rw - proc proc rw\n30 24 0:26 / %s rw,nosuid shared:4 - cgroup2 cgroup2 rw\n", root)
-	require.Equal(t, []string{filepath.Join(root, "user.slice/app.slice"), root}, dividable(mounts, "0::/user.slice/app.slice/own.scope\n"))
+	mounts := fmt.Sprintf(
+		"1 1 0:5 / /proc rw - proc proc rw\n30 24 0:26 / %s rw,nosuid shared:4 - cgroup2 cgroup2 rw\n", root)
+	require.Equal(t, []string{filepath.Join(root, "user.slice/app.slice"), root},
+		dividable(mounts, "0::/user.slice/app.slice/own.scope\n"))
 	require.Empty(t, dividable(mounts, "4:memory:/x\n"), "cgroup v1 alone")
 	require.Empty(t, dividable("1 1 0:5 / /proc rw - proc proc rw\n", "0::/\n"))
 	require.Empty(t, dividable(mounts, "0::/../outside\n"))
@@ -33,7 +36,8 @@ func TestDividable(t *testing.T) {
 	require.Empty(t, left)
 
 	g := &cgroup{path: root}
-	require.NoError(t, os.WriteFile(filepath.Join(root, "memory.events"), []byte("low 0\noom 3\noom_kill 1\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "memory.events"),
+		[]byte("low 0\noom 3\noom_kill 1\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "pids.events"), []byte("max 0\n"), 0o644))
 	memory, processes := g.crossed()
 	require.True(t, memory)

@@ -71,7 +71,8 @@ func Fingerprint(dir string) string {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			fmt.Fprintf(&b, "%s %d %d %o\n", name, info.Size(), info.ModTime().UnixNano(), info.Mode())
+			fmt.Fprintf(&b, "%s %d %d %o\n", name, info.Size(),
+				info.ModTime().UnixNano(), info.Mode())
 		}
 		return nil
 	})

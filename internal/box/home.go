@@ -85,7 +85,8 @@ func (h *Home) open(at string, owner int) (err error) {
 		if err := within(name); err != nil {
 			return err
 		}
-		if err := errors.Join(h.root.WriteFile(name, []byte(content), 0o700), own(name)); err != nil {
+		if err := errors.Join(h.root.WriteFile(name, []byte(content), 0o700),
+			own(name)); err != nil {
 			return err
 		}
 	}
@@ -157,7 +158,8 @@ func (h *Home) Read(name string, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !os.SameFile(given, now):
-		return nil, fmt.Errorf("it put %s in the place of the folder $ASSAY_OUT", kindOf(now.Mode()))
+		return nil, fmt.Errorf("it put %s in the place of the folder $ASSAY_OUT",
+			kindOf(now.Mode()))
 	}
 	info, err := h.out.Lstat(name)
 	switch {
@@ -183,7 +185,8 @@ func (h *Home) Read(name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("$ASSAY_OUT/%s changed while it was read", name)
 	case opened.Size() > limit:
 		if n := allocated(opened); n < opened.Size()/2 {
-			return nil, fmt.Errorf("its report is larger than %s: %d bytes, of which it wrote %d", Size(limit), opened.Size(), n)
+			return nil, fmt.Errorf("its report is larger than %s: %d bytes, of which it wrote %d",
+				Size(limit), opened.Size(), n)
 		}
 		return nil, fmt.Errorf("its report is larger than %s", Size(limit))
 	}
@@ -194,8 +197,10 @@ func (h *Home) Read(name string, limit int64) ([]byte, error) {
 	return b, err
 }
 
-var kinds = map[fs.FileMode]string{0: "a file", fs.ModeDir: "a folder", fs.ModeSymlink: "a link", fs.ModeNamedPipe: "a FIFO",
-	fs.ModeSocket: "a socket", fs.ModeDevice: "a device", fs.ModeDevice | fs.ModeCharDevice: "a device"}
+var kinds = map[fs.FileMode]string{0: "a file", fs.ModeDir: "a folder", fs.ModeSymlink: "a link",
+	fs.ModeNamedPipe: "a FIFO",
+	fs.ModeSocket:    "a socket", fs.ModeDevice: "a device",
+	fs.ModeDevice | fs.ModeCharDevice: "a device"}
 
 // kindOf returns the name of a kind of file.
 func kindOf(m fs.FileMode) string { return cmp.Or(kinds[m.Type()], "something else") }

@@ -207,7 +207,8 @@ func (c *confinement) rules(paths []string, write bool) (rules []landlock.Rule) 
 func (c *confinement) dropRights() error {
 	if c.Account >= 0 {
 		for capability := uintptr(0); capability < 64; capability++ {
-			_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0) // an error: the kernel has fewer
+			// an error: the kernel has fewer
+			_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
 		}
 		// The kernel forgets at a change of account by whose end this process is to end.
 		err := errors.Join(unix.Setgroups(nil), unix.Setresgid(c.Account, c.Account, c.Account),

@@ -96,14 +96,18 @@ func TestLandlockHoldsWhatItDoesNotKnow(t *testing.T) {
 	defer func() { _, _ = bystander.Process.Kill(), bystander.Wait() }()
 
 	line := fmt.Sprintf(`"$SELF" escape %s %d %s`, host, bystander.Process.Pid, socket)
-	all := []string{"TCP", "multipath TCP", "UDP", "ICMP", "listening", "a Unix socket", "a pair of datagram sockets",
-		"a signal", "limits of another", "the environment of another", "the files of another", "message queues"}
-	for name, network := range map[string]audit.Network{"none": {}, "by proxy": {Hosts: []string{host}}} {
+	all := []string{"TCP", "multipath TCP", "UDP", "ICMP", "listening", "a Unix socket",
+		"a pair of datagram sockets",
+		"a signal", "limits of another", "the environment of another", "the files of another",
+		"message queues"}
+	for name, network := range map[string]audit.Network{"none": {},
+		"by proxy": {Hosts: []string{host}}} {
 		e, _ := l.run(line, connectTo(network))
 		said := string(e.Stdout)
 		require.Equal(t, 0, e.Code, string(e.Stderr))
 		for _, what := range all {
-			if (what == "TCP" && l.box.landlock < abiTCP && !network.None()) || (what == "a signal" && l.box.landlock < abiSignals) {
+			if (what == "TCP" && l.box.landlock < abiTCP && !network.None()) ||
+				(what == "a signal" && l.box.landlock < abiSignals) {
 				continue
 			}
 			require.Contains(t, said, "HELD "+what+":", name)
@@ -116,8 +120,10 @@ func TestLandlockHoldsWhatItDoesNotKnow(t *testing.T) {
 	}
 	require.Contains(t, string(e.Stdout), "HELD a Unix socket:")
 
-	e, _ = l.run(`curl -s "http://`+host+`" | head -1; mkdir "$HOME/a" "$HOME/b" && echo x > "$HOME/a/f" && ln "$HOME/a/f" "$HOME/b/g" && cat "$HOME/b/g"`,
-		connectTo(audit.Network{Hosts: []string{host}}), func(p *Process) { p.Env = append(p.Env, "no_proxy=", "NO_PROXY=") })
+	e, _ = l.run(`curl -s "http://`+host+
+		`" | head -1; mkdir "$HOME/a" "$HOME/b" && echo x > "$HOME/a/f" && ln "$HOME/a/f" "$HOME/b/g" && cat "$HOME/b/g"`,
+		connectTo(audit.Network{Hosts: []string{host}}),
+		func(p *Process) { p.Env = append(p.Env, "no_proxy=", "NO_PROXY=") })
 	require.Contains(t, string(e.Stdout), "x\n", string(e.Stderr))
 }
 
@@ -130,7 +136,8 @@ func TestExposedByOlderKernels(t *testing.T) {
 		n     audit.Network
 		want  string
 	}{
-		{1, false, hosts, "confined in part (Landlock, version 1): it could empty files of this account, reach any host by TCP"},
+		{1, false, hosts,
+			"confined in part (Landlock, version 1): it could empty files of this account, reach any host by TCP"},
 		{3, false, audit.Network{}, ""},
 		{3, true, hosts, "confined in part (Landlock, version 3): it could reach any host by TCP"},
 		{3, true, audit.Network{Open: true}, ""},
@@ -144,7 +151,8 @@ func TestExposedByOlderKernels(t *testing.T) {
 		require.Equal(t, c.want, b.exposed("", c.n))
 	}
 	b := &Box{sandbox: sandbox{landlock: 4}}
-	require.Equal(t, "the names, sizes and times of files, the list of processes, the permissions of files of this account, signals to programs of this account, other hosts at the port of the proxy", b.Unconfined(hosts))
+	require.Equal(t,
+		"the names, sizes and times of files, the list of processes, the permissions of files of this account, signals to programs of this account, other hosts at the port of the proxy", b.Unconfined(hosts))
 	require.Empty(t, (&Box{sandbox: sandbox{bwrap: "bwrap"}}).Unconfined(hosts))
 }
 
@@ -171,8 +179,11 @@ func TestNothingConfines(t *testing.T) {
 	b, exposed, err := New(&audit.AuditorEntry{Name: "a"}, "")
 	require.NoError(t, err)
 	require.Nil(t, b)
-	require.Equal(t, "not confined (bubblewrap is not installed; the kernel has no Landlock): it could read what this account can read, the answer keys among it, write there, and use the network", exposed)
+	require.Equal(t,
+		"not confined (bubblewrap is not installed; the kernel has no Landlock): it could read what this account can read, the answer keys among it, write there, and use the network", exposed)
 	t.Setenv("ASSAY_SANDBOX", "require")
-	_, _, err = New(&audit.AuditorEntry{Name: "a", Pos: audit.Pos{File: "auditors.md", Line: 3}}, "")
-	require.EqualError(t, err, "auditors.md:3: a: ASSAY_SANDBOX=require: bubblewrap is not installed; the kernel has no Landlock")
+	_, _, err = New(&audit.AuditorEntry{Name: "a", Pos: audit.Pos{File: "auditors.md", Line: 3}},
+		"")
+	require.EqualError(t, err,
+		"auditors.md:3: a: ASSAY_SANDBOX=require: bubblewrap is not installed; the kernel has no Landlock")
 }

@@ -25,9 +25,10 @@ const xcpu = syscall.SIGXCPU
 // launched is a program that was started. Bubblewrap starts it behind a gate, which opens when
 // all mounts are made and its home is filled. Everything else is started by a reaper.
 type launched struct {
-	cmd     *exec.Cmd
-	mark    string // a variable of its environment, by which processes that left the group are found
-	box     *Box   // of bubblewrap; nil: the leader is our reaper
+	cmd *exec.Cmd
+	// a variable of its environment, by which processes that left the group are found
+	mark    string
+	box     *Box // of bubblewrap; nil: the leader is our reaper
 	home    *Home
 	limits  audit.Limits
 	group   *cgroup
@@ -68,7 +69,8 @@ func closeOnExec() {
 
 // start starts the program in a cgroup; nil for none.
 func (p Process) start(stdout, stderr io.Writer, group *cgroup) (*launched, error) {
-	l := &launched{mark: "ASSAY_RUN=" + rand.Text(), home: p.Home, limits: p.Limits, group: group, way: p.way}
+	l := &launched{mark: "ASSAY_RUN=" + rand.Text(), home: p.Home, limits: p.Limits,
+		group: group, way: p.way}
 	if p.Home != nil && (p.Box == nil || !p.Box.sized) {
 		if err := p.Home.open(p.Home.Dir, p.Box.owner()); err != nil {
 			return l, err
@@ -256,7 +258,8 @@ func (l *launched) begin(ctx context.Context) error {
 
 // close closes the files of the run and removes its cgroup.
 func (l *launched) close() {
-	for _, f := range append([]*os.File{l.info, l.ready, l.open, l.handed, l.tooMany}, l.volumes...) {
+	for _, f := range append([]*os.File{l.info, l.ready, l.open, l.handed, l.tooMany},
+		l.volumes...) {
 		if f != nil {
 			_ = f.Close()
 		}
@@ -366,18 +369,22 @@ func (l *launched) rlimits(p Process) []rlimit {
 	most := p.Limits
 	rs := []rlimit{
 		{name: "nofile", resource: unix.RLIMIT_NOFILE, value: uint64(most.OpenFiles)},
-		{name: "cpu", resource: unix.RLIMIT_CPU, value: uint64((most.CPU + time.Second - 1) / time.Second)},
+		{name: "cpu", resource: unix.RLIMIT_CPU,
+			value: uint64((most.CPU + time.Second - 1) / time.Second)},
 		{name: "data", resource: unix.RLIMIT_DATA, value: 2 * uint64(most.Memory)},
 		{name: "core", resource: unix.RLIMIT_CORE},
-		{name: "nproc", resource: unix.RLIMIT_NPROC, value: uint64(max(2*most.Processes, leastWall) + threadsOf(account))},
+		{name: "nproc", resource: unix.RLIMIT_NPROC,
+			value: uint64(max(2*most.Processes, leastWall) + threadsOf(account))},
 	}
 	if p.Box == nil || !p.Box.sized || len(p.Box.writes) > 0 {
-		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE, value: uint64(most.Disk+held) + 4096})
+		rs = append(rs, rlimit{name: "fsize", resource: unix.RLIMIT_FSIZE,
+			value: uint64(most.Disk+held) + 4096})
 	}
 	for i := range rs {
 		r := &rs[i]
 		r.hard = r.value
-		if r.resource == unix.RLIMIT_CPU { // at the first it gets SIGXCPU, by which the limit is recognized
+		// at the first it gets SIGXCPU, by which the limit is recognized
+		if r.resource == unix.RLIMIT_CPU {
 			r.hard += 5
 		}
 		var now unix.Rlimit
@@ -392,5 +399,6 @@ func (l *launched) rlimits(p Process) []rlimit {
 // raise sends a signal to the thread that calls it. It has arrived when raise returns, so a
 // program that ends by it does not go on meanwhile.
 func raise(s os.Signal) {
-	_, _, _ = syscall.Syscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(s.(syscall.Signal)))
+	_, _, _ = syscall.Syscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()),
+		uintptr(s.(syscall.Signal)))
 }

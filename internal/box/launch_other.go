@@ -22,7 +22,8 @@ type launched struct {
 }
 
 func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
-	l := &launched{cmd: exec.Command(p.Command[0], p.Command[1:]...), home: p.Home, limits: p.Limits}
+	l := &launched{cmd: exec.Command(p.Command[0], p.Command[1:]...), home: p.Home,
+		limits: p.Limits}
 	if p.Home != nil {
 		if err := p.Home.open(p.Home.Dir, -1); err != nil {
 			return nil, err

@@ -46,7 +46,8 @@ type usage struct {
 // The kernel lets no process have more open files than the limit, so reaching it counts.
 func (u usage) crossed(l audit.Limits) string {
 	over := func(what, most, field string) string {
-		return fmt.Sprintf("it was stopped: it used more than %s of %s (the limit %s of its section)",
+		return fmt.Sprintf(
+			"it was stopped: it used more than %s of %s (the limit %s of its section)",
 			most, what, field)
 	}
 	switch {

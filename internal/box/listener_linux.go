@@ -44,7 +44,8 @@ func handOutListener() error {
 }
 
 func handOver() (ours, theirs *os.File, err error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	pair, err := unix.Socketpair(unix.AF_UNIX,
+		unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the proxy of the run: %w", err)
 	}
@@ -59,11 +60,13 @@ func takeListener(from *os.File) (net.Listener, error) {
 	}
 	messages, err := unix.ParseSocketControlMessage(control[:n])
 	if err != nil || len(messages) != 1 {
-		return nil, errors.Join(errors.New("the proxy of the run: no listener came out of the box"), err)
+		return nil, errors.Join(errors.New("the proxy of the run: no listener came out of the box"),
+			err)
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(fds) != 1 {
-		return nil, errors.Join(errors.New("the proxy of the run: no listener came out of the box"), err)
+		return nil, errors.Join(errors.New("the proxy of the run: no listener came out of the box"),
+			err)
 	}
 	f := os.NewFile(uintptr(fds[0]), "listener")
 	defer f.Close()

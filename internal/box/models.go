@@ -55,7 +55,8 @@ func (p *proxy) watchModels(r *http.Request) *modelPair {
 		m.set(&m.asked, in[1])
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &sniffedBody{ReadCloser: r.Body, found: func(name string) { m.set(&m.asked, name) }}
+		r.Body = &sniffedBody{ReadCloser: r.Body,
+			found: func(name string) { m.set(&m.asked, name) }}
 	}
 	return m
 }

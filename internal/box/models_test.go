@@ -13,7 +13,8 @@ import (
 	"assay/audit"
 )
 
-// TestProxySeesModels checks that each pair of a model that was asked and one that answered is logged
+// TestProxySeesModels checks that each pair of a model that was asked and one that answered is
+// logged
 // once, by the body, the path or the header, in one piece or as a stream.
 func TestProxySeesModels(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,11 +37,13 @@ func TestProxySeesModels(t *testing.T) {
 	defer provider.Close()
 	t.Setenv("BASE", provider.URL)
 	t.Setenv("KEY", "sk-0123456789abcdef0123")
-	p, err := newProxy(audit.Network{Provider: "https://api.example.com", BaseURL: "BASE", Key: "KEY"}, false)
+	p, err := newProxy(audit.Network{Provider: "https://api.example.com",
+		BaseURL: "BASE", Key: "KEY"}, false)
 	require.NoError(t, err)
 	ask := func(path, body string) {
 		for range 5 { // an answer in many pieces may be cut off; each pair is noted once
-			res, err := http.Post("http://"+p.address+path, "application/json", strings.NewReader(body))
+			res, err := http.Post("http://"+p.address+path, "application/json",
+				strings.NewReader(body))
 			require.NoError(t, err)
 			_, err = io.ReadAll(res.Body)
 			require.NoError(t, res.Body.Close())
@@ -51,7 +54,8 @@ func TestProxySeesModels(t *testing.T) {
 		}
 	}
 	for range 2 {
-		ask("/plain", `{"messages":["`+strings.Repeat("x", 1<<10)+`\"model\":\"quoted\""],"model":"a"}`)
+		ask("/plain", `{"messages":["`+strings.Repeat("x", 1<<10)+
+			`\"model\":\"quoted\""],"model":"a"}`)
 	}
 	ask("/header", `{"model":"a"}`)
 	ask("/v1beta/models/g:generateContent", `{"contents":[]}`)

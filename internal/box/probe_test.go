@@ -22,17 +22,25 @@ import (
 
 // systemFiles are what a root of a machine could write to own it, or to harm it.
 var systemFiles = []string{
-	"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hostname", "/proc/sys/kernel/domainname",
-	"/proc/sys/kernel/sysrq", "/proc/sys/kernel/randomize_va_space", "/proc/sys/kernel/panic", "/proc/sys/vm/drop_caches",
-	"/proc/sys/vm/overcommit_memory", "/proc/sys/fs/binfmt_misc/register", "/proc/sys/fs/suid_dumpable", "/proc/sys/net/ipv4/ip_forward",
-	"/proc/sys/user/max_user_namespaces", "/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg", "/proc/mtrr", "/proc/irq/default_smp_affinity",
-	"/sys/kernel/uevent_helper", "/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/release_agent", "/sys/fs/cgroup/memory/release_agent", "/sys/power/state",
-	"/dev/mem", "/dev/kmsg", "/dev/vda", "/dev/sda", "/dev/loop0", "/dev/fuse", "/dev/net/tun", "/dev/kvm",
-	"/etc/passwd", "/etc/shadow", "/etc/ld.so.preload", "/bin/sh", "/usr/bin/env", "/root/.bashrc", "/var/run/docker.sock", "/run/docker.sock",
+	"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hostname",
+	"/proc/sys/kernel/domainname",
+	"/proc/sys/kernel/sysrq", "/proc/sys/kernel/randomize_va_space", "/proc/sys/kernel/panic",
+	"/proc/sys/vm/drop_caches",
+	"/proc/sys/vm/overcommit_memory", "/proc/sys/fs/binfmt_misc/register",
+	"/proc/sys/fs/suid_dumpable", "/proc/sys/net/ipv4/ip_forward",
+	"/proc/sys/user/max_user_namespaces", "/proc/sysrq-trigger", "/proc/kcore", "/proc/kmsg",
+	"/proc/mtrr", "/proc/irq/default_smp_affinity",
+	"/sys/kernel/uevent_helper", "/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/release_agent",
+	"/sys/fs/cgroup/memory/release_agent", "/sys/power/state",
+	"/dev/mem", "/dev/kmsg", "/dev/vda", "/dev/sda", "/dev/loop0", "/dev/fuse", "/dev/net/tun",
+	"/dev/kvm",
+	"/etc/passwd", "/etc/shadow", "/etc/ld.so.preload", "/bin/sh", "/usr/bin/env", "/root/.bashrc",
+	"/var/run/docker.sock", "/run/docker.sock",
 }
 
 // mayWrite is what a program may write: beside its home, these.
-var mayWrite = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm", "/tmp", "/var/tmp",
+var mayWrite = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+	"/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm", "/tmp", "/var/tmp",
 	"/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"}
 
 // probe says of each thing that a program must not reach whether it is HELD, and
@@ -54,8 +62,10 @@ func probe(own []string) {
 	}
 	files := systemFiles
 	var first unix.Stat_t
-	if unix.Stat("/proc/1", &first) == nil && int(first.Uid) != os.Geteuid() { // else the first process of the box is its own
-		files = append(files, "/proc/1/mem", "/proc/1/environ", "/proc/1/oom_score_adj", "/proc/1/root", "/proc/1/uid_map")
+	// else the first process of the box is its own
+	if unix.Stat("/proc/1", &first) == nil && int(first.Uid) != os.Geteuid() {
+		files = append(files, "/proc/1/mem", "/proc/1/environ", "/proc/1/oom_score_adj",
+			"/proc/1/root", "/proc/1/uid_map")
 	}
 	for _, name := range files {
 		if hidden(name) {
@@ -77,12 +87,15 @@ func probe(own []string) {
 		say(false, name, err)
 	}
 	allowed := func(name string) bool {
-		return slices.ContainsFunc(append(own, mayWrite...), func(p string) bool { return within(name, p) })
+		return slices.ContainsFunc(append(own, mayWrite...),
+			func(p string) bool { return within(name, p) })
 	}
 	for _, root := range []string{"/proc", "/sys", "/dev", "/etc", "/run", "/boot", "/var"} {
 		n := 0
 		_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-			if filepath.Dir(name) == "/proc" && (strings.Trim(filepath.Base(name), "0123456789") == "" || name == "/proc/self" || name == "/proc/thread-self") {
+			if filepath.Dir(name) == "/proc" &&
+				(strings.Trim(filepath.Base(name), "0123456789") == "" || name == "/proc/self" ||
+					name == "/proc/thread-self") {
 				if d.IsDir() {
 					return fs.SkipDir // processes, which are its own
 				}
@@ -92,7 +105,8 @@ func probe(own []string) {
 				return nil // its own network
 			}
 			n++
-			if err == nil && d.Type()&fs.ModeSymlink == 0 && !allowed(name) && !hidden(name) && canWrite(name) {
+			if err == nil && d.Type()&fs.ModeSymlink == 0 && !allowed(name) && !hidden(name) &&
+				canWrite(name) {
 				say(true, name, "can be written")
 			}
 			return nil
@@ -120,7 +134,8 @@ func probe(own []string) {
 		say(strings.Trim(field(name), "0") != "", name, field(name))
 	}
 	say(field("NoNewPrivs") != "1", "gaining privileges by exec", "NoNewPrivs "+field("NoNewPrivs"))
-	say(os.Geteuid() == 0 || os.Getegid() == 0, "root", fmt.Sprintf("uid %d gid %d groups %s", os.Geteuid(), os.Getegid(), field("Groups")))
+	say(os.Geteuid() == 0 || os.Getegid() == 0, "root", fmt.Sprintf("uid %d gid %d groups %s",
+		os.Geteuid(), os.Getegid(), field("Groups")))
 	_, err := unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, false)
 	say(err == nil, "the session's keyring", err)
 	_, err = unix.KeyctlGetKeyringID(unix.KEY_SPEC_USER_KEYRING, false)
@@ -133,11 +148,13 @@ func probe(own []string) {
 	child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
 	err = child.Run()
 	say(err == nil, "clone into a user namespace", err)
-	for family, name := range map[int]string{unix.AF_VSOCK: "a virtual machine's host", unix.AF_ALG: "the kernel's ciphers", unix.AF_PACKET: "raw packets"} {
+	for family, name := range map[int]string{unix.AF_VSOCK: "a virtual machine's host",
+		unix.AF_ALG: "the kernel's ciphers", unix.AF_PACKET: "raw packets"} {
 		fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
 		say(!errors.Is(err, unix.EAFNOSUPPORT), "a socket to "+name, fmt.Sprint(fd, " ", err))
 	}
-	for name, call := range map[string]uintptr{"memory in no folder": unix.SYS_MEMFD_CREATE, "secret memory": unix.SYS_MEMFD_SECRET, "memory of no process": unix.SYS_SHMGET} {
+	for name, call := range map[string]uintptr{"memory in no folder": unix.SYS_MEMFD_CREATE,
+		"secret memory": unix.SYS_MEMFD_SECRET, "memory of no process": unix.SYS_SHMGET} {
 		_, _, errno := unix.RawSyscall(call, 0, 0, 0)
 		say(errno != unix.ENOSYS, name, errno)
 	}
@@ -173,8 +190,10 @@ func TestNothingOfTheSystemCanBeWritten(t *testing.T) {
 		t.Logf("as uid %d, %s\n%s", os.Geteuid(), e.Confined, said)
 		require.Equal(t, 0, e.Code, string(e.Stderr))
 		if l.box.landlock > 0 {
-			require.Contains(t, e.Confined, "unconfined: the names, sizes and times of files, the list of processes")
-			said = regexp.MustCompile(`OPEN the machine's processes \d+ processes\n`).ReplaceAllString(said, "")
+			require.Contains(t, e.Confined,
+				"unconfined: the names, sizes and times of files, the list of processes")
+			said = regexp.MustCompile(
+				`OPEN the machine's processes \d+ processes\n`).ReplaceAllString(said, "")
 		}
 		require.NotContains(t, said, "OPEN ")
 		require.Contains(t, said, "HELD /proc/sys/kernel/core_pattern")

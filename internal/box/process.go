@@ -46,10 +46,11 @@ type Process struct {
 
 // An Exit is how a process ended.
 type Exit struct {
-	Stdout     []byte
-	Stderr     []byte
-	Cut        int64 // bytes of Stdout beyond the cap; of a report that was stopped for it, at least one
-	Code       int   // exit status; -1 after a signal
+	Stdout []byte
+	Stderr []byte
+	// bytes of Stdout beyond the cap; of a report that was stopped for it, at least one
+	Cut        int64
+	Code       int // exit status; -1 after a signal
 	TimedOut   bool
 	Crossed    string          // the limit that it crossed, in words; empty when it crossed none
 	Confined   string          // what confined it: sandbox, account, network, limits
@@ -212,7 +213,8 @@ func (k *keeper) bytes() []byte {
 // Environment returns the environment of an untrusted program: PATH, a home and a temporary
 // folder of its own, and the variables that are named.
 func Environment(names []string, home *Home) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home.Dir, "TMPDIR=" + home.Tmp(), "LANG=C.UTF-8"}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home.Dir, "TMPDIR=" + home.Tmp(),
+		"LANG=C.UTF-8"}
 	for _, n := range names {
 		if v, ok := os.LookupEnv(n); ok {
 			env = append(env, n+"="+v)

@@ -70,8 +70,9 @@ func newProxy(n audit.Network, ownNetwork bool) (*proxy, error) {
 	if n.None() || n.Open {
 		return nil, nil
 	}
-	p := &proxy{network: n, address: boxAddress, traffic: map[string]*audit.Traffic{}, above: http.ProxyFromEnvironment,
-		open: make(chan struct{}, atOnce), work: make(chan struct{}, atOnce)}
+	p := &proxy{network: n, address: boxAddress, traffic: map[string]*audit.Traffic{},
+		above: http.ProxyFromEnvironment,
+		open:  make(chan struct{}, atOnce), work: make(chan struct{}, atOnce)}
 	if n.Provider != "" {
 		given, from := n.Provider, "its Provider"
 		if v := os.Getenv(n.BaseURL); v != "" {
@@ -79,7 +80,8 @@ func newProxy(n audit.Network, ownNetwork bool) (*proxy, error) {
 		}
 		u, err := url.Parse(given)
 		if err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, fmt.Errorf("%s is no address of a provider: expected a URL like https://api.example.com", from)
+			return nil, fmt.Errorf(
+				"%s is no address of a provider: expected a URL like https://api.example.com", from)
 		}
 		if p.provider, p.key = u, os.Getenv(n.Key); p.key != "" {
 			p.token = "assay-" + rand.Text()
@@ -89,9 +91,12 @@ func newProxy(n audit.Network, ownNetwork bool) (*proxy, error) {
 		}
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
-	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true, TLSHandshakeTimeout: time.Minute}
-	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
-		BaseContext: func(net.Listener) context.Context { return p.ctx }, ConnContext: p.enter, ConnState: p.leave}
+	p.transport = &http.Transport{DialContext: p.dial, DisableCompression: true,
+		TLSHandshakeTimeout: time.Minute}
+	p.server = &http.Server{Handler: p, ReadHeaderTimeout: time.Minute,
+		ErrorLog:    log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return p.ctx }, ConnContext: p.enter,
+		ConnState: p.leave}
 	if ownNetwork {
 		return p, nil
 	}
@@ -165,12 +170,19 @@ func (p *proxy) environment(env []string) []string {
 	if p == nil {
 		return env
 	}
-	// A program reaches its own servers directly; a server of this machine that Hosts names, by the proxy.
-	direct := strings.Join(slices.DeleteFunc([]string{"127.0.0.1", "localhost"}, func(name string) bool {
-		return slices.ContainsFunc(p.network.Hosts, func(host string) bool { return strings.HasPrefix(strings.ToLower(host), name+":") })
-	}), ",")
+	// A program reaches its own servers directly; a server of this machine that Hosts names, by
+	// the proxy.
+	direct := strings.Join(slices.DeleteFunc([]string{"127.0.0.1", "localhost"},
+		func(name string) bool {
+			return slices.ContainsFunc(p.network.Hosts,
+				func(host string) bool {
+					return strings.HasPrefix(strings.ToLower(host), name+
+						":")
+				})
+		}), ",")
 	at := "http://" + p.address
-	told := map[string]string{"HTTP_PROXY": at, "HTTPS_PROXY": at, "ALL_PROXY": at, "NO_PROXY": direct,
+	told := map[string]string{"HTTP_PROXY": at, "HTTPS_PROXY": at, "ALL_PROXY": at,
+		"NO_PROXY":   direct,
 		"http_proxy": at, "https_proxy": at, "all_proxy": at, "no_proxy": direct}
 	if p.provider != nil {
 		told[p.network.BaseURL] = at + p.provider.Path
@@ -218,7 +230,8 @@ func (p *proxy) describe(env []string) string {
 
 // secretName matches the names of variables that hold secrets, and neither MAX_OUTPUT_TOKENS
 // nor GIT_AUTHOR_NAME.
-var secretName = regexp.MustCompile(`(?i)(?:keys?|token|secrets?|passw(?:or)?d|passphrase|credentials?|auth|authorization)(?:[_-]|$)`)
+var secretName = regexp.MustCompile(
+	`(?i)(?:keys?|token|secrets?|passw(?:or)?d|passphrase|credentials?|auth|authorization)(?:[_-]|$)`)
 
 // Secret reports whether a variable of this name probably holds a secret, which must not be
 // stored.
@@ -240,7 +253,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.IsAbs() && r.URL.Host != p.address:
 		p.forward(w, r, &url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host}, "")
 	case p.provider == nil:
-		http.Error(w, "assay: this is the proxy of the run, and its section names no Provider", http.StatusNotFound)
+		http.Error(w, "assay: this is the proxy of the run, and its section names no Provider",
+			http.StatusNotFound)
 	default:
 		p.forward(w, r, p.provider, p.key)
 	}
@@ -275,7 +289,8 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 	if key != "" {
 		why := ""
 		if at := p.misplaced(r); at != "" {
-			why = fmt.Sprintf("%s holds the token: expected it in %s or ?key=", at, strings.Join(keyHeaders, ", "))
+			why = fmt.Sprintf("%s holds the token: expected it in %s or ?key=", at,
+				strings.Join(keyHeaders, ", "))
 		} else if r.Header.Get("Upgrade") != "" {
 			why = "an upgraded connection cannot be searched for the key: expected plain requests"
 		}
@@ -292,7 +307,8 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 	if to == p.provider {
 		models = p.watchModels(r)
 	}
-	reverse := httputil.ReverseProxy{Transport: p.transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+	reverse := httputil.ReverseProxy{Transport: p.transport, FlushInterval: -1,
+		ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			out := pr.Out
 			out.URL.Scheme, out.URL.Host, out.Host = to.Scheme, to.Host, to.Host
@@ -314,8 +330,9 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 				return nil
 			}
 			if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-				return fmt.Errorf("the provider answers in the coding %q, in which the key cannot be "+
-					"searched for: expected none", coding)
+				return fmt.Errorf(
+					"the provider answers in the coding %q, in which the key cannot be "+
+						"searched for: expected none", coding)
 			}
 			scrub.headers(r.Header)
 			if r.Request.Method != http.MethodHead {
@@ -411,7 +428,8 @@ func (p *proxy) dial(ctx context.Context, network, address string) (net.Conn, er
 	address = net.JoinHostPort(host, port)
 	if !p.allowed(host, port) {
 		p.note(address, func(t *audit.Traffic) { t.Refused++ })
-		return nil, fmt.Errorf("%s is %w: its section of auditors.md names other Hosts", address, errKept)
+		return nil, fmt.Errorf("%s is %w: its section of auditors.md names other Hosts",
+			address, errKept)
 	}
 	c, err := p.connect(ctx, network, address)
 	if err != nil {
@@ -431,7 +449,8 @@ func portOf(u *url.URL) string {
 
 // allowed reports whether the section names a host with this port.
 func (p *proxy) allowed(host, port string) bool {
-	if p.provider != nil && host == strings.ToLower(p.provider.Hostname()) && port == portOf(p.provider) {
+	if p.provider != nil && host == strings.ToLower(p.provider.Hostname()) &&
+		port == portOf(p.provider) {
 		return true
 	}
 	return slices.ContainsFunc(p.network.Hosts, func(named string) bool {
@@ -440,7 +459,8 @@ func (p *proxy) allowed(host, port string) bool {
 			at = "443"
 		}
 		below, wild := strings.CutPrefix(name, "*")
-		return at == port && (name == host || wild && strings.HasSuffix(host, below) && len(host) > len(below))
+		return at == port && (name == host || wild && strings.HasSuffix(host, below) &&
+			len(host) > len(below))
 	})
 }
 
@@ -451,16 +471,20 @@ func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn,
 		return nil, err
 	}
 	if above == nil {
-		return (&net.Dialer{Timeout: time.Minute, ControlContext: notHere(address)}).DialContext(ctx, network, address)
+		return (&net.Dialer{Timeout: time.Minute,
+			ControlContext: notHere(address)}).DialContext(ctx, network, address)
 	}
 	if above.Scheme != "http" {
-		return nil, fmt.Errorf("the proxy of this machine is %s: expected one with http://", above.Redacted())
+		return nil, fmt.Errorf("the proxy of this machine is %s: expected one with http://",
+			above.Redacted())
 	}
-	c, err := (&net.Dialer{Timeout: time.Minute}).DialContext(ctx, network, net.JoinHostPort(above.Hostname(), portOf(above)))
+	c, err := (&net.Dialer{Timeout: time.Minute}).DialContext(ctx, network,
+		net.JoinHostPort(above.Hostname(), portOf(above)))
 	if err != nil {
 		return nil, err
 	}
-	ask := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{}}
+	ask := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address,
+		Header: http.Header{}}
 	if u := above.User; u != nil {
 		password, _ := u.Password()
 		as := http.Request{Header: http.Header{}}
@@ -477,7 +501,8 @@ func (p *proxy) connect(ctx context.Context, network, address string) (net.Conn,
 		return nil, errors.Join(err, c.Close())
 	}
 	if resp.StatusCode != http.StatusOK {
-		err := fmt.Errorf("the proxy of this machine, %s, does not connect to %s: %s", above.Redacted(), address, resp.Status)
+		err := fmt.Errorf("the proxy of this machine, %s, does not connect to %s: %s",
+			above.Redacted(), address, resp.Status)
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -501,8 +526,10 @@ func notHere(address string) func(context.Context, string, string, syscall.RawCo
 			return err
 		}
 		ip := at.Addr().Unmap()
-		if ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ofThisMachine(ip) {
-			return fmt.Errorf("%s leads to %s, which is %w: name the address itself under Hosts", address, ip, errKept)
+		if ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() || ip.IsMulticast() ||
+			ofThisMachine(ip) {
+			return fmt.Errorf("%s leads to %s, which is %w: name the address itself under Hosts",
+				address, ip, errKept)
 		}
 		return nil
 	}

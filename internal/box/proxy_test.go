@@ -29,7 +29,8 @@ import (
 // what it is answered line by line. What it adds is the key of its environment. A
 // "+" before a URL asks for it as soon as the line before is there.
 func get(urls []string) {
-	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for i, u := range urls {
 		if strings.HasPrefix(u, "+") {
 			continue
@@ -83,7 +84,8 @@ func TestProviderGetsTheKey(t *testing.T) {
 		const key = "sk-canary-8d1f0c77"
 		seen := make(chan struct{})
 		var once sync.Once
-		provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+			r *http.Request) {
 			switch r.URL.Path {
 			case "/v1/seen":
 				once.Do(func() { close(seen) })
@@ -93,17 +95,21 @@ func TestProviderGetsTheKey(t *testing.T) {
 				<-seen
 				_, _ = fmt.Fprintln(w, "last")
 			default:
-				_, _ = fmt.Fprintln(w, r.Host, r.URL.Path, r.Header.Get("Authorization") == "Bearer "+key, r.URL.Query().Get("key") == key, r.Header.Get("X-Forwarded-For"))
+				_, _ = fmt.Fprintln(w, r.Host, r.URL.Path,
+					r.Header.Get("Authorization") == "Bearer "+key, r.URL.Query().Get("key") == key,
+					r.Header.Get("X-Forwarded-For"))
 			}
 		}))
 		defer provider.Close()
 		t.Setenv("PROVIDER_KEY", key)
 		t.Setenv("PROVIDER_URL", provider.URL+"/v1")
-		n := audit.Network{Provider: "https://api.example.com", BaseURL: "PROVIDER_URL", Key: "PROVIDER_KEY"}
+		n := audit.Network{Provider: "https://api.example.com", BaseURL: "PROVIDER_URL",
+			Key: "PROVIDER_KEY"}
 		through := func(p *Process) {
 			p.Env = append(p.Env, "PROVIDER_KEY="+key, "PROVIDER_URL="+provider.URL+"/v1")
 		}
-		e, _ := l.run(`env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\0' '\n' | grep -c canary-8d1f[0]c77; exec "$SELF" get "$PROVIDER_URL/ask?key=$PROVIDER_KEY" "$PROVIDER_URL/stream" "+$PROVIDER_URL/seen"`, through, connectTo(n))
+		e, _ := l.run(
+			`env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\0' '\n' | grep -c canary-8d1f[0]c77; exec "$SELF" get "$PROVIDER_URL/ask?key=$PROVIDER_KEY" "$PROVIDER_URL/stream" "+$PROVIDER_URL/seen"`, through, connectTo(n))
 		require.Equal(t, 0, e.Code, string(e.Stderr))
 		said, host := string(e.Stdout), strings.TrimPrefix(provider.URL, "http://")
 		require.Contains(t, said, "200 "+host+" /v1/ask true true \n200 first\n200 last\n")
@@ -163,14 +169,21 @@ func TestAnswerBeforeTheRequestIsRead(t *testing.T) {
 // ones are logged.
 func TestNamedHostsOnly(t *testing.T) {
 	both(t, func(t *testing.T, l *lair) {
-		hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprintln(w, "hello") })
+		hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_,
+				_ = fmt.Fprintln(w, "hello")
+		})
 		named, other := httptest.NewTLSServer(hello), httptest.NewTLSServer(hello)
 		other.Config.ErrorLog = log.New(io.Discard, "", 0)
 		plain := httptest.NewServer(hello)
 		defer named.Close()
 		defer other.Close()
 		defer plain.Close()
-		bare := func(s *httptest.Server) string { _, host, _ := strings.Cut(s.URL, "://"); return host }
+		bare := func(s *httptest.Server) string {
+			_, host,
+				_ := strings.Cut(s.URL, "://")
+			return host
+		}
 		keyed := func(p *Process) { p.Env = append(p.Env, "OTHER_API_KEY=x") }
 		// NO_PROXY names this machine, whose servers stand for others here.
 		e, _ := l.run(fmt.Sprintf(`no_proxy= NO_PROXY= http_proxy= HTTP_PROXY=; unset no_proxy NO_PROXY
@@ -183,7 +196,8 @@ func TestNamedHostsOnly(t *testing.T) {
 		require.Contains(t, said, "hello\n 200 200\n", string(e.Stderr))
 		require.Contains(t, said, " 403 000\n")
 		require.Contains(t, said, "hello\n 000 200\n")
-		require.Contains(t, e.Confined, "proxy to "+bare(named)+", "+bare(plain)+" alone, in its environment OTHER_API_KEY;")
+		require.Contains(t, e.Confined, "proxy to "+bare(named)+", "+bare(plain)+
+			" alone, in its environment OTHER_API_KEY;")
 		require.Len(t, e.Network, 3)
 		for _, n := range e.Network {
 			require.Equal(t, n.Host == bare(other), n.Refused == 1, n)
@@ -200,7 +214,8 @@ func TestNamedHostsOnly(t *testing.T) {
 // TestServersOfThisMachine checks that a server of this machine that Hosts names is reached by
 // the proxy, and others directly.
 func TestServersOfThisMachine(t *testing.T) {
-	for host, want := range map[string]string{"api.example.com": "127.0.0.1,localhost", "127.0.0.1:11434": "localhost", "LocalHost:80": "127.0.0.1"} {
+	for host, want := range map[string]string{"api.example.com": "127.0.0.1,localhost",
+		"127.0.0.1:11434": "localhost", "LocalHost:80": "127.0.0.1"} {
 		p := &proxy{network: audit.Network{Hosts: []string{host}}, address: boxAddress}
 		env := p.environment(nil)
 		require.Contains(t, env, "NO_PROXY="+want)
@@ -223,7 +238,8 @@ func TestProxyLeavesNothingInTheBox(t *testing.T) {
 		e, _ := l.run(look)
 		without := string(e.Stdout)
 		if l.box.landlock == 0 {
-			require.Regexp(t, `^0\n1\n2\n3\n\d\n *lo\nIface.*\n$`, without, "3 is the folder that is listed; no route leads out")
+			require.Regexp(t, `^0\n1\n2\n3\n\d\n *lo\nIface.*\n$`, without,
+				"3 is the folder that is listed; no route leads out")
 		}
 		e, _ = l.run(look, connectTo(audit.Network{Hosts: []string{"api.example.com"}}))
 		require.Equal(t, without, string(e.Stdout))
@@ -247,11 +263,16 @@ func TestOpenNetwork(t *testing.T) {
 }
 
 func TestAllowedHosts(t *testing.T) {
-	p := &proxy{network: audit.Network{Hosts: []string{"API.example.com", "*.models.example", "db.example:5432"}}, provider: &url.URL{Scheme: "https", Host: "llm.example:8443"}}
+	p := &proxy{network: audit.Network{Hosts: []string{"API.example.com", "*.models.example",
+		"db.example:5432"}}, provider: &url.URL{Scheme: "https", Host: "llm.example:8443"}}
 	for address, want := range map[string]bool{
-		"api.example.com:443": true, "api.example.com:80": false, "xapi.example.com:443": false, "api.example.com.evil.example:443": false,
-		"a.models.example:443": true, "a.b.models.example:443": true, "models.example:443": false, ".models.example:443": false, "evilmodels.example:443": false,
-		"db.example:5432": true, "db.example:443": false, "llm.example:8443": true, "llm.example:443": false, "127.0.0.1:5432": false,
+		"api.example.com:443": true, "api.example.com:80": false, "xapi.example.com:443": false,
+		"api.example.com.evil.example:443": false,
+		"a.models.example:443":             true, "a.b.models.example:443": true,
+		"models.example:443":  false,
+		".models.example:443": false, "evilmodels.example:443": false,
+		"db.example:5432": true, "db.example:443": false, "llm.example:8443": true,
+		"llm.example:443": false, "127.0.0.1:5432": false,
 	} {
 		host, port, err := net.SplitHostPort(address)
 		require.NoError(t, err)
@@ -262,16 +283,20 @@ func TestAllowedHosts(t *testing.T) {
 // TestNameOfThisMachine checks that a name that resolves to this machine or its link is refused,
 // and that a section can name the address.
 func TestNameOfThisMachine(t *testing.T) {
-	for _, to := range []string{"127.0.0.1:5432", "[::1]:5432", "[::ffff:127.0.0.1]:5432", "0.0.0.0:5432", "169.254.169.254:80", "[fe80::1]:80"} {
-		require.ErrorIs(t, notHere("db.example:5432")(context.Background(), "tcp", to, nil), errKept, to)
+	for _, to := range []string{"127.0.0.1:5432", "[::1]:5432", "[::ffff:127.0.0.1]:5432",
+		"0.0.0.0:5432", "169.254.169.254:80", "[fe80::1]:80"} {
+		require.ErrorIs(t, notHere("db.example:5432")(context.Background(), "tcp", to, nil),
+			errKept, to)
 		require.NoError(t, notHere("127.0.0.1:5432")(context.Background(), "tcp", to, nil))
 	}
-	require.NoError(t, notHere("db.example:5432")(context.Background(), "tcp", "198.51.100.3:5432", nil))
+	require.NoError(t, notHere("db.example:5432")(context.Background(), "tcp",
+		"198.51.100.3:5432", nil))
 	own, err := net.InterfaceAddrs()
 	require.NoError(t, err)
 	for _, a := range own {
 		if ip, _, err := net.ParseCIDR(a.String()); err == nil {
-			require.ErrorIs(t, notHere("db.example:5432")(context.Background(), "tcp", net.JoinHostPort(ip.String(), "5432"), nil), errKept, a)
+			require.ErrorIs(t, notHere("db.example:5432")(context.Background(), "tcp",
+				net.JoinHostPort(ip.String(), "5432"), nil), errKept, a)
 		}
 	}
 	require.NoError(t, notHere("localhost:5432")(context.Background(), "tcp", "[::1]:5432", nil))
@@ -301,7 +326,8 @@ func TestBehindAnotherProxy(t *testing.T) {
 	require.NoError(t, err)
 	defer inner.close()
 	inner.above = func(*http.Request) (*url.URL, error) {
-		return &url.URL{Scheme: "http", Host: outer.address, User: url.UserPassword("me", "hush")}, nil
+		return &url.URL{Scheme: "http", Host: outer.address, User: url.UserPassword("me", "hush")},
+			nil
 	}
 	c, err := inner.dial(context.Background(), "tcp", at)
 	require.NoError(t, err)
@@ -309,7 +335,8 @@ func TestBehindAnotherProxy(t *testing.T) {
 	require.NoError(t, errors.Join(err, c.Close()))
 	require.Equal(t, "it speaks first\n", string(said))
 	_, err = inner.dial(context.Background(), "tcp", "elsewhere.example:1")
-	require.ErrorContains(t, err, "the proxy of this machine, http://me:xxxxx@"+outer.address+", does not connect to elsewhere.example:1: 403 Forbidden")
+	require.ErrorContains(t, err, "the proxy of this machine, http://me:xxxxx@"+outer.address+
+		", does not connect to elsewhere.example:1: 403 Forbidden")
 	require.Equal(t, at, outer.close()[0].Host)
 }
 
@@ -324,7 +351,8 @@ func TestRedirectWithTheKey(t *testing.T) {
 	}))
 	defer provider.Close()
 	t.Setenv("PROVIDER_KEY", key)
-	p, err := newProxy(audit.Network{Provider: provider.URL, BaseURL: "PROVIDER_URL", Key: "PROVIDER_KEY"}, false)
+	p, err := newProxy(audit.Network{Provider: provider.URL, BaseURL: "PROVIDER_URL",
+		Key: "PROVIDER_KEY"}, false)
 	require.NoError(t, err)
 	defer p.close()
 	r, err := http.NewRequest("GET", "http://"+p.address+"/v1/ask", nil)
@@ -407,6 +435,8 @@ func TestManyRequests(t *testing.T) {
 
 func TestProviderWithoutAddress(t *testing.T) {
 	t.Setenv("PROVIDER_URL", "api.example.com")
-	_, err := newProxy(audit.Network{Provider: "https://api.example.com", BaseURL: "PROVIDER_URL", Key: "K"}, true)
-	require.EqualError(t, err, "PROVIDER_URL is no address of a provider: expected a URL like https://api.example.com")
+	_, err := newProxy(audit.Network{Provider: "https://api.example.com",
+		BaseURL: "PROVIDER_URL", Key: "K"}, true)
+	require.EqualError(t, err,
+		"PROVIDER_URL is no address of a provider: expected a URL like https://api.example.com")
 }

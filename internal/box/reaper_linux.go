@@ -93,8 +93,9 @@ func reap(parent, limits string, confined bool, command []string) int {
 		command = append([]string{launcherName, program}, command...)
 		program, files = "/proc/self/exe", append(files, specification)
 	}
-	child, err := syscall.ForkExec(program, command, &syscall.ProcAttr{Env: os.Environ(), Files: files,
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}})
+	child, err := syscall.ForkExec(program, command, &syscall.ProcAttr{Env: os.Environ(),
+		Files: files,
+		Sys:   &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
 		return fail(err)
 	}
@@ -219,7 +220,8 @@ func endDescendants(child int) {
 		if len(stopped) < least {
 			least, end = len(stopped), time.Now().Add(endWithin)
 		}
-		time.Sleep(max(time.Millisecond, 2*time.Since(began))) // they need time to die, and have it behind us
+		// they need time to die, and have it behind us
+		time.Sleep(max(time.Millisecond, 2*time.Since(began)))
 	}
 }
 

@@ -27,7 +27,8 @@ func TestReaperRunsBeforeTheProgram(t *testing.T) {
 		return strings.Fields(line[strings.LastIndexByte(line, ')')+1:])[n-3]
 	}
 	require.NotEqual(t, field(reaper, 6), field(program, 6), "their sessions")
-	require.Equal(t, []string{want, "0"}, []string{field(reaper, 41), field(program, 41)}, "their policies")
+	require.Equal(t, []string{want, "0"}, []string{field(reaper, 41), field(program, 41)},
+		"their policies")
 }
 
 // granted reports whether the kernel gives a thread of ours such a priority.
@@ -50,7 +51,8 @@ func TestReaperEndsTooManyProcesses(t *testing.T) {
 		`i=0; while test $i -lt 400; do sleep 20 & i=$((i+1)); done; wait`,
 		`i=0; while test $i -lt 400; do setsid sleep 20 & i=$((i+1)); done; wait`,
 	} {
-		p := Process{Dir: l.export, Command: Shell(line), Env: []string{"PATH=" + os.Getenv("PATH")}, Limits: Limits(audit.Limits{Processes: 60})}
+		p := Process{Dir: l.export, Command: Shell(line),
+			Env: []string{"PATH=" + os.Getenv("PATH")}, Limits: Limits(audit.Limits{Processes: 60})}
 		launched, err := p.start(nil, nil, nil)
 		require.NoError(t, err)
 		require.Error(t, launched.cmd.Wait(), "killed")

@@ -27,9 +27,12 @@ func forms() map[string]string {
 		unicode += fmt.Sprintf(`\u%04x`, c)
 	}
 	all := map[string]string{
-		"literal": canary, "query": url.QueryEscape(canary), "percent": percent, "lower": strings.ToLower(percent),
-		"unicode": unicode, "slash": strings.ReplaceAll(canary, "/", `\/`), "nested": strings.ReplaceAll(canary, "/", `\\\/`),
-		"mixed": strings.Replace(percent[:9]+unicode[18:], `\u002d`, "-", 1), "nested unicode": strings.ReplaceAll(unicode, `\`, `\\`),
+		"literal": canary, "query": url.QueryEscape(canary), "percent": percent,
+		"lower":   strings.ToLower(percent),
+		"unicode": unicode, "slash": strings.ReplaceAll(canary, "/", `\/`),
+		"nested":         strings.ReplaceAll(canary, "/", `\\\/`),
+		"mixed":          strings.Replace(percent[:9]+unicode[18:], `\u002d`, "-", 1),
+		"nested unicode": strings.ReplaceAll(unicode, `\`, `\\`),
 	}
 	for _, before := range []string{"", "x", "xy"} {
 		text := before + canary + "z!"
@@ -54,13 +57,17 @@ func TestScrubbedBodies(t *testing.T) {
 		want := read(strings.NewReader(in))
 		require.Equal(t, 2, strings.Count(want, "TOKEN"), "%s: %s", name, want)
 		require.NotContains(t, want, form[4:len(form)-6], name)
-		require.True(t, strings.HasPrefix(want, `{"a":"sk-can %73k \u0073 `) && strings.HasSuffix(want, `"}`), want)
+		require.True(t, strings.HasPrefix(want, `{"a":"sk-can %73k \u0073 `) &&
+			strings.HasSuffix(want, `"}`), want)
 		require.Equal(t, want, read(iotest.OneByteReader(strings.NewReader(in))), name)
 		for cut := range len(in) {
-			require.Equal(t, want, read(io.MultiReader(strings.NewReader(in[:cut]), strings.NewReader(in[cut:]))), name)
+			require.Equal(t, want,
+				read(io.MultiReader(strings.NewReader(in[:cut]), strings.NewReader(in[cut:]))),
+				name)
 		}
 	}
-	require.Equal(t, "is TOKEN", read(strings.NewReader("is "+canary[:12])), "an answer that ends within the key")
+	require.Equal(t, "is TOKEN", read(strings.NewReader("is "+canary[:12])),
+		"an answer that ends within the key")
 	require.Equal(t, "task sk-c", read(strings.NewReader("task sk-c")))
 	require.Equal(t, "", read(strings.NewReader("")))
 }
@@ -69,7 +76,9 @@ func TestScrubbedBodies(t *testing.T) {
 // the bytes after it.
 func TestScrubberHoldsBackTheKeyAlone(t *testing.T) {
 	s := newScrubber(canary, "TOKEN")
-	for in, held := range map[string]string{"x": "", "data: {\"a\": 1}\n": "", "s": "s", "asks ": "", "%": "%", "%7": "%7", "%74": "", `\`: `\`, `\n`: "", "a" + canary[:20]: canary[:20]} {
+	for in, held := range map[string]string{"x": "", "data: {\"a\": 1}\n": "", "s": "s",
+		"asks ": "", "%": "%", "%7": "%7", "%74": "", `\`: `\`, `\n`: "",
+		"a" + canary[:20]: canary[:20]} {
 		_, rest := s.replace(nil, []byte(in), false)
 		require.Equal(t, held, string(rest), in)
 	}
@@ -90,7 +99,8 @@ func TestTokenElsewhere(t *testing.T) {
 	}))
 	defer provider.Close()
 	t.Setenv("PROVIDER_KEY", canary)
-	p, err := newProxy(audit.Network{Provider: provider.URL, BaseURL: "PROVIDER_URL", Key: "PROVIDER_KEY"}, false)
+	p, err := newProxy(audit.Network{Provider: provider.URL, BaseURL: "PROVIDER_URL",
+		Key: "PROVIDER_KEY"}, false)
 	require.NoError(t, err)
 	defer p.close()
 	ask := func(target, header, value string) (*http.Response, string) {
@@ -113,14 +123,17 @@ func TestTokenElsewhere(t *testing.T) {
 	for _, header := range []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"} {
 		resp, body := ask("/v1/x", header, "Bearer "+p.token)
 		require.Equal(t, http.StatusOK, resp.StatusCode)
-		require.Contains(t, body, header+":[Bearer "+p.token+"]", "the provider got the key, and the program sees its token")
+		require.Contains(t, body, header+":[Bearer "+p.token+"]",
+			"the provider got the key, and the program sees its token")
 		require.Contains(t, body, "Accept-Encoding:[identity]")
 	}
 	_, body := ask("/v1/x?a=1&key="+p.token, "X-A", "1")
 	require.Contains(t, body, "a=1&key="+p.token)
 	before := asked
-	for _, r := range [][3]string{{"/v1/x", "Anthropic-Beta", p.token}, {"/v1/x", "X-" + p.token, "1"}, {"/v1/x?model=" + p.token, "X-A", "1"},
-		{"/v1/x?key=1" + p.token, "X-A", "1"}, {"/v1/" + p.token, "X-A", "1"}, {"/v1/x", "Upgrade", "websocket"}} {
+	for _, r := range [][3]string{{"/v1/x", "Anthropic-Beta", p.token},
+		{"/v1/x", "X-" + p.token, "1"}, {"/v1/x?model=" + p.token, "X-A", "1"},
+		{"/v1/x?key=1" + p.token, "X-A", "1"}, {"/v1/" + p.token, "X-A", "1"},
+		{"/v1/x", "Upgrade", "websocket"}} {
 		resp, body := ask(r[0], r[1], r[2])
 		require.Equal(t, http.StatusForbidden, resp.StatusCode, r)
 		require.Contains(t, body, "the request is not let through: ")

@@ -14,14 +14,18 @@ import (
 // into other processes, use the kernel's keyrings, or load programs into the kernel.
 var denied = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_SETNS,
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_OPEN_TREE,
+	unix.SYS_MOVE_MOUNT,
 	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY,
-	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD,
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP,
+	unix.SYS_PIDFD_GETFD,
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
-	unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT,
-	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_ACCT, unix.SYS_SYSLOG,
+	unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_REBOOT,
+	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_ACCT,
+	unix.SYS_SYSLOG,
 	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_QUOTACTL, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
 }
 
@@ -31,8 +35,10 @@ var absent = []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_SHM
 
 // shared are the system calls of System V and POSIX IPC, which all programs of an account
 // share where there are no namespaces.
-var shared = []uint32{unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
-	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMCTL, unix.SYS_SEMTIMEDOP, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK}
+var shared = []uint32{unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND,
+	unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMCTL, unix.SYS_SEMTIMEDOP, unix.SYS_MQ_OPEN,
+	unix.SYS_MQ_UNLINK}
 
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
@@ -103,7 +109,8 @@ func forbidden(s sockets) []byte {
 			f.op(equal, 1, 0, unix.AF_INET6)
 		}
 		f.refuse(unix.EAFNOSUPPORT)
-		if s.host && !s.open { // no datagrams, and no other protocol over streams: Landlock knows TCP alone
+		// no datagrams, and no other protocol over streams: Landlock knows TCP alone
+		if s.host && !s.open {
 			f.op(load, 0, 0, second)
 			f.op(and, 0, 0, socketType)
 			f.op(equal, 1, 0, unix.SOCK_STREAM)
@@ -126,7 +133,8 @@ func forbidden(s sockets) []byte {
 
 // Operations of classic BPF, offsets of the fields that they load, and what they return.
 const (
-	load, equal, atLeast, and, give       = 0x20, 0x15, 0x35, 0x54, 0x06 // LD|W|ABS, JMP|JEQ|K, JMP|JGE|K, ALU|AND|K, RET|K
+	// LD|W|ABS, JMP|JEQ|K, JMP|JGE|K, ALU|AND|K, RET|K
+	load, equal, atLeast, and, give       = 0x20, 0x15, 0x35, 0x54, 0x06
 	number, machine, first, second, third = 0, 4, 16, 24, 32
 	withError                             = uint32(0x00050000) // SECCOMP_RET_ERRNO
 	allow                                 = uint32(0x7fff0000)

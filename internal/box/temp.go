@@ -60,7 +60,8 @@ func sweep(in string) {
 	entries, _ := os.ReadDir(in)
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !info.IsDir() || !temporary.MatchString(e.Name()) || time.Since(info.ModTime()) < settled {
+		if err != nil || !info.IsDir() || !temporary.MatchString(e.Name()) ||
+			time.Since(info.ModTime()) < settled {
 			continue
 		}
 		dir := filepath.Join(in, e.Name())

@@ -33,7 +33,8 @@ func readStat(pid int) (s stat, ok bool) {
 		return s, false
 	}
 	n := func(i int) int64 { v, _ := strconv.ParseInt(fields[i], 10, 64); return v }
-	s = stat{pid: pid, dead: fields[0] == "Z" || fields[0] == "X", parent: int(n(1)), group: int(n(2)),
+	s = stat{pid: pid, dead: fields[0] == "Z" || fields[0] == "X", parent: int(n(1)),
+		group:   int(n(2)),
 		threads: int(n(17)), started: n(19), resident: n(21) * int64(os.Getpagesize())}
 	for _, i := range []int{11, 12, 13, 14} { // its own, and of its children that ended
 		s.ticks += n(i)
@@ -127,7 +128,8 @@ func removed(leader int, folder *os.Root) int64 {
 		fds, _ := os.ReadDir(dir)
 		for _, fd := range fds {
 			var st syscall.Stat_t
-			if syscall.Stat(filepath.Join(dir, fd.Name()), &st) != nil || st.Nlink > 0 || st.Dev != device ||
+			if syscall.Stat(filepath.Join(dir, fd.Name()), &st) != nil || st.Nlink > 0 ||
+				st.Dev != device ||
 				st.Mode&syscall.S_IFMT != syscall.S_IFREG || seen[st.Ino] {
 				continue
 			}
@@ -147,7 +149,8 @@ func withoutShared(leader int) int64 {
 			continue
 		}
 		own := s.resident
-		if b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.pid), "smaps_rollup")); err == nil {
+		if b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.pid),
+			"smaps_rollup")); err == nil {
 			for line := range strings.Lines(string(b)) {
 				if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "Pss:" {
 					kb, _ := strconv.ParseInt(fields[1], 10, 64)
@@ -225,5 +228,6 @@ func ownPeak(state *os.ProcessState) int64 {
 // too many files.
 func full(f *os.File, size int64) bool {
 	var s syscall.Statfs_t
-	return syscall.Fstatfs(int(f.Fd()), &s) == nil && (s.Bavail == 0 || int64(s.Files-s.Ffree) > size/leastFile)
+	return syscall.Fstatfs(int(f.Fd()), &s) == nil &&
+		(s.Bavail == 0 || int64(s.Files-s.Ffree) > size/leastFile)
 }

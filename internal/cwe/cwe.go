@@ -61,7 +61,8 @@ var catalogue = sync.OnceValue(func() *edition {
 	lines := strings.Split(strings.TrimSuffix(tsv, "\n"), "\n")
 	head := strings.Split(lines[0], "\t") // # CWE, version, date, npm package, SHA-256
 	last, _, _ := strings.Cut(lines[len(lines)-1], "\t")
-	c := &edition{version: head[1], date: head[2], pkg: head[3], sha256: head[4], entries: make([]Entry, number(last)+1)}
+	c := &edition{version: head[1], date: head[2], pkg: head[3], sha256: head[4],
+		entries: make([]Entry, number(last)+1)}
 	for _, line := range lines[1:] {
 		cells := strings.Split(line, "\t") // number, kind, parents, successors, name
 		kind, deprecated := strings.CutPrefix(cells[1], "deprecated ")

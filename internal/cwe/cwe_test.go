@@ -31,7 +31,8 @@ func TestTableHoldsTheWholeCatalogue(t *testing.T) {
 		edges += len(e.Parents)
 		for _, p := range e.Parents {
 			parent, ok := cwe.Lookup(p)
-			require.True(t, ok, "CWE-%d names the parent CWE-%d, which is not in the table", e.Number, p)
+			require.True(t, ok, "CWE-%d names the parent CWE-%d, which is not in the table",
+				e.Number, p)
 			require.Equal(t, cwe.Weakness, parent.Kind)
 			require.Contains(t, cwe.Neighbours(p), e.Number)
 		}
@@ -112,7 +113,8 @@ func TestSuccessors(t *testing.T) {
 		}
 		require.True(t, slices.IsSorted(e.Successors))
 		for _, s := range e.Successors {
-			require.True(t, inForce(s), "CWE-%d names CWE-%d, which is no weakness in force", e.Number, s)
+			require.True(t, inForce(s), "CWE-%d names CWE-%d, which is no weakness in force",
+				e.Number, s)
 		}
 	}
 }

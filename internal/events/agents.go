@@ -80,16 +80,19 @@ func (r *reader) claudeServed(m gjson.Result) {
 	}
 	if m.Get("stop_reason").Str == "refusal" && o.Refused == "" {
 		d := m.Get("stop_details")
-		o.Refused = strings.TrimSpace(o.Asked + " " + reasons(d.Get("category").Str, d.Get("explanation").Str))
+		o.Refused = strings.TrimSpace(o.Asked + " " + reasons(d.Get("category").Str,
+			d.Get("explanation").Str))
 	}
 }
 
 // claudeUsage returns the tokens of a message or result. Claude counts cached tokens apart;
 // Qwen, which states the total, includes them.
 func claudeUsage(e gjson.Result) audit.Usage {
-	u := audit.Usage{TokensIn: tokens(e, "usage.input_tokens"), TokensOut: tokens(e, "usage.output_tokens")}
+	u := audit.Usage{TokensIn: tokens(e, "usage.input_tokens"),
+		TokensOut: tokens(e, "usage.output_tokens")}
 	if !e.Get("usage.total_tokens").Exists() {
-		u.TokensIn += tokens(e, "usage.cache_creation_input_tokens", "usage.cache_read_input_tokens")
+		u.TokensIn += tokens(e, "usage.cache_creation_input_tokens",
+			"usage.cache_read_input_tokens")
 	}
 	return u
 }
@@ -101,8 +104,10 @@ func (r *reader) claudeMessage(kind string, m gjson.Result) {
 	for _, b := range blocks {
 		if b.Get("type").Str == "tool_result" {
 			output := words(b.Get("content"))
-			nothing := strings.TrimSpace(output) == "Exit code 1" // claude's words for a command that found nothing
-			r.result(b.Get("tool_use_id").Str).answer(output, b.Get("is_error").Type == gjson.True && !nothing)
+			// claude's words for a command that found nothing
+			nothing := strings.TrimSpace(output) == "Exit code 1"
+			r.result(b.Get("tool_use_id").Str).answer(output,
+				b.Get("is_error").Type == gjson.True && !nothing)
 		}
 	}
 	id, total := m.Get("id").Str, &r.outcome.Usage
@@ -155,7 +160,8 @@ func (r *reader) claudeResult(e gjson.Result) {
 	} else if models.IsObject() { // at the end of its budget claude sums up by model alone
 		*total = audit.Usage{}
 		for _, m := range models.Map() {
-			total.TokensIn += tokens(m, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+			total.TokensIn += tokens(m, "inputTokens", "cacheReadInputTokens",
+				"cacheCreationInputTokens")
 			total.TokensOut += tokens(m, "outputTokens")
 		}
 	}
@@ -274,7 +280,8 @@ func (r *reader) gemini(kind string, e gjson.Result) {
 		} else {
 			r.outcome.fails(status + " " + cmp.Or(failure, r.outcome.Failed))
 		}
-		total.TokensIn, total.TokensOut = tokens(e, "stats.input_tokens"), tokens(e, "stats.output_tokens")
+		total.TokensIn, total.TokensOut = tokens(e, "stats.input_tokens"), tokens(e,
+			"stats.output_tokens")
 		r.geminiServed(e.Get("stats.models"), "output_tokens")
 	}
 }
@@ -334,7 +341,8 @@ func (r *reader) opencodeStep(t *Turn, p gjson.Result) {
 	if !p.Get("tokens").IsObject() {
 		return
 	}
-	used := audit.Usage{TokensIn: tokens(p, "tokens.input", "tokens.cache.read", "tokens.cache.write"), TokensOut: tokens(p, "tokens.output", "tokens.reasoning")}
+	used := audit.Usage{TokensIn: tokens(p, "tokens.input", "tokens.cache.read",
+		"tokens.cache.write"), TokensOut: tokens(p, "tokens.output", "tokens.reasoning")}
 	if cost := p.Get("cost"); cost.Type == gjson.Number && cost.Num >= 0 {
 		used.USD, used.Priced = cost.Num, cost.Num > 0 || used == audit.Usage{}
 	}
@@ -412,7 +420,8 @@ func (r *reader) model(kind string, e gjson.Result) {
 	switch kind {
 	case "turn":
 		t := r.turn(fmt.Sprint("turn ", turn))
-		t.Said, t.Thought, t.Seconds = e.Get("said").Str, e.Get("thought").Str, t.Seconds+e.Get("seconds").Num
+		t.Said, t.Thought, t.Seconds = e.Get("said").Str, e.Get("thought").Str, t.Seconds+
+			e.Get("seconds").Num
 		var u audit.Usage
 		if json.Unmarshal([]byte(e.Get("usage").Raw), &u) == nil {
 			u.Turns = 0

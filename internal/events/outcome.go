@@ -37,14 +37,16 @@ func (o *Outcome) Unmeasured(asked string, aliases []string) string {
 	if asked = cmp.Or(asked, o.Asked); o.Swapped {
 		asked = o.Asked
 	}
-	other := slices.IndexFunc(o.Served, func(m string) bool { return !SameModel(asked, m, aliases) })
+	other := slices.IndexFunc(o.Served,
+		func(m string) bool { return !SameModel(asked, m, aliases) })
 	switch {
 	case o.Refused != "":
 		return "the model refused: " + o.Refused
 	case o.Unasked != "":
 		return "no model was asked: " + o.Unasked
 	case asked != "" && other >= 0:
-		return fmt.Sprintf("another model answered: %s was asked, and %s answered", asked, o.Served[other])
+		return fmt.Sprintf("another model answered: %s was asked, and %s answered", asked,
+			o.Served[other])
 	}
 	return ""
 }
@@ -63,8 +65,9 @@ var slashCommand = regexp.MustCompile(`^/[A-Za-z][\w:.-]*`)
 
 // refusals matches the words by which providers refuse a request for its content, as agents
 // quote them.
-var refusals = regexp.MustCompile(`(?i)flagged for possible|cyber_policy|safeguards (?:flagged|stopped)|` +
-	`content[ _-]?(?:policy|filter)|blocked by .{0,40}filter|violat\w+ .{0,40}usage policy`)
+var refusals = regexp.MustCompile(
+	`(?i)flagged for possible|cyber_policy|safeguards (?:flagged|stopped)|` +
+		`content[ _-]?(?:policy|filter)|blocked by .{0,40}filter|violat\w+ .{0,40}usage policy`)
 
 // serves notes that a model answered.
 func (o *Outcome) serves(model string) {

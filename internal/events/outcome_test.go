@@ -55,7 +55,8 @@ func TestUnmeasured(t *testing.T) {
 	o := Outcome{Asked: "claude-opus-5-5", Served: []string{"claude-opus-5-5-20261001"}}
 	require.Empty(t, o.Unmeasured("", nil))
 	require.Empty(t, o.Unmeasured("opus", []string{"claude-opus-5-5"}))
-	require.Equal(t, "another model answered: claude-sonnet-5-5 was asked, and claude-opus-5-5-20261001 answered",
+	require.Equal(t,
+		"another model answered: claude-sonnet-5-5 was asked, and claude-opus-5-5-20261001 answered",
 		o.Unmeasured("claude-sonnet-5-5", nil))
 	o.Served = nil
 	require.Empty(t, o.Unmeasured("anything", nil), "nothing says who answered")
@@ -66,11 +67,13 @@ func TestUnknownCommand(t *testing.T) {
 	b, err := os.ReadFile("testdata/agents/claude-plug-plain.jsonl")
 	require.NoError(t, err)
 	o, _ := Read(b)
-	for prompt, unknown := range map[string]string{"/plug:audit .": "", "/security-review": "", "Audit this": "",
+	for prompt, unknown := range map[string]string{"/plug:audit .": "", "/security-review": "",
+		"Audit this":    "",
 		"/plug:other .": "/plug:other", "/audit": "/audit", "/ a path": ""} {
 		require.Equal(t, unknown, o.UnknownCommand(prompt), prompt)
 	}
-	require.Empty(t, (&Outcome{}).UnknownCommand("/audit"), "other agents do not list what they know")
+	require.Empty(t, (&Outcome{}).UnknownCommand("/audit"),
+		"other agents do not list what they know")
 }
 
 // TestKimiTurns: each of kimi's messages is a turn, with its calls and their results.

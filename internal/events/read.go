@@ -109,7 +109,8 @@ func eventsOf(out []byte) iter.Seq[gjson.Result] {
 	return func(yield func(gjson.Result) bool) {
 		for line := range bytes.Lines(out) {
 			line = bytes.TrimSpace(line)
-			if len(line) > 0 && line[0] == '{' && json.Valid(line) && !yield(gjson.ParseBytes(line)) {
+			if len(line) > 0 && line[0] == '{' && json.Valid(line) &&
+				!yield(gjson.ParseBytes(line)) {
 				return
 			}
 		}
@@ -146,19 +147,25 @@ func agentOf(e gjson.Result) string {
 	there := func(path string) bool { return e.Get(path).Type != gjson.Null }
 	switch {
 	case kind == "system" && e.Get("subtype").Str == "init",
-		kind == "result" && (e.Get("result").Type == gjson.String || e.Get("total_cost_usd").Type == gjson.Number || e.Get("subtype").Str != ""):
+		kind == "result" && (e.Get("result").Type == gjson.String ||
+			e.Get("total_cost_usd").Type == gjson.Number || e.Get("subtype").Str != ""):
 		return "claude"
-	case slices.Contains([]string{"thread.started", "turn.started", "item.completed", "turn.completed", "turn.failed"}, kind):
+	case slices.Contains([]string{"thread.started", "turn.started", "item.completed",
+		"turn.completed", "turn.failed"}, kind):
 		return "codex"
-	case kind == "init", e.Get("stats").IsObject() && (e.Get("response").Type == gjson.String || there("error")):
+	case kind == "init", e.Get("stats").IsObject() && (e.Get("response").Type == gjson.String ||
+		there("error")):
 		return "gemini"
 	case kind == "assistant.turn_start":
 		return "copilot"
 	case e.Get("role").Str == "meta" && kind == "system.version":
 		return "kimi"
-	case e.Get("part").IsObject() && slices.Contains([]string{"text", "step_start", "step_finish"}, kind), kind == "error" && e.Get("sessionID").Str != "":
+	case e.Get("part").IsObject() &&
+		slices.Contains([]string{"text", "step_start", "step_finish"}, kind), kind == "error" &&
+		e.Get("sessionID").Str != "":
 		return "opencode"
-	case e.Get("turn").Type == gjson.Number && slices.Contains([]string{"turn", "fault", "room"}, kind):
+	case e.Get("turn").Type == gjson.Number &&
+		slices.Contains([]string{"turn", "fault", "room"}, kind):
 		return ours
 	}
 	return ""

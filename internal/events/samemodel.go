@@ -28,11 +28,13 @@ var (
 		`(?:anthropic|openai|meta|mistral|amazon|deepseek|qwen|google|zai|moonshotai?|minimax)\.`)
 	bedrockRevision = regexp.MustCompile(`-v\d+(?::\d+)?$`) // of a name with such a prefix
 	// hostVariant is what hosts add behind a colon; a size such as Ollama's :8b is none.
-	hostVariant = regexp.MustCompile(`:(?:free|nitro|floor|online|exacto|batch|extended|thinking|beta|latest)$`)
+	hostVariant = regexp.MustCompile(
+		`:(?:free|nitro|floor|online|exacto|batch|extended|thinking|beta|latest)$`)
 	contextMark = regexp.MustCompile(`\[\d+[km]\]$`)
 	// date is a release at the end of a name: 20251001, 2024-08-06, 05-20, 0709, 09-2025, and
 	// Google's revisions such as 001.
-	date = regexp.MustCompile(`[-@](?:20\d{2}-?[01]\d-?[0-3]\d|[01]\d-?[0-3]\d|[01]\d-20\d{2}|00\d|latest)$`)
+	date = regexp.MustCompile(
+		`[-@](?:20\d{2}-?[01]\d-?[0-3]\d|[01]\d-?[0-3]\d|[01]\d-20\d{2}|00\d|latest)$`)
 	part = regexp.MustCompile(`[a-z]*\d+[a-z][a-z0-9]*|[a-z]+|\d+`)
 )
 

@@ -20,16 +20,21 @@ type Turn struct {
 	Calls   []Call      // of tools, in order
 	Notes   []string    // other events: a broken connection, a refused request, a compacted context
 	Usage   audit.Usage // zero if the stream states only the whole run's; its Turns is 0
-	Seconds float64     // wall time, with that of its tools if the stream does not separate them; 0 without times
+	// wall time, with that of its tools if the stream does not separate them; 0 without times
+	Seconds float64
 }
 
 // A Call is one use of a tool.
 type Call struct {
-	Kind   string // "read", "search", "run", "write", or "other": a tool that is none of these
-	Tool   string // as the agent names it
-	What   string // the file that it read or wrote, the pattern or the command line; else its arguments, as JSON
+	Kind string // "read", "search", "run", "write", or "other": a tool that is none of these
+	Tool string // as the agent names it
+	// the file that it read or wrote, the pattern or the command line; else its arguments, as
+	// JSON
+	What   string
 	Output string // up to maxCallText bytes
-	Failed string // why the tool failed, in its words; empty when it did not, and for a command that ended with status 1 and no word, as a search does that found nothing
+	// why the tool failed, in its words; empty when it did not, and for a command that ended
+	// with status 1 and no word, as a search does that found nothing
+	Failed string
 }
 
 // maxCallText is the number of bytes of a tool's input and output that a Call keeps.
@@ -110,7 +115,8 @@ func (r *reader) at(e gjson.Result) {
 
 // argumentsOf are the arguments that say what a call is about, by kind.
 var argumentsOf = map[string][]string{
-	"read":   {"file_path", "filePath", "absolute_path", "path", "notebook_path", "dir_path", "file"},
+	"read": {"file_path", "filePath", "absolute_path", "path", "notebook_path",
+		"dir_path", "file"},
 	"search": {"pattern", "query", "path", "dir_path", "glob"},
 	"run":    {"command", "cmd"},
 	"write":  {"file_path", "filePath", "path"},
@@ -118,15 +124,21 @@ var argumentsOf = map[string][]string{
 
 // kinds maps the tools of agents, in lower case without separators, to kinds of calls.
 var kinds = map[string]string{
-	"read": "read", "readfile": "read", "readmanyfiles": "read", "view": "read", "list": "read", "ls": "read", "listdirectory": "read", "notebookread": "read",
-	"grep": "search", "glob": "search", "search": "search", "grepsearch": "search", "searchfilecontent": "search", "rg": "search",
-	"bash": "run", "shell": "run", "runshellcommand": "run", "execcommand": "run", "shellcommand": "run", "commandexecution": "run", "powershell": "run",
-	"write": "write", "edit": "write", "multiedit": "write", "writefile": "write", "replace": "write", "patch": "write", "applypatch": "write", "create": "write", "strreplace": "write", "filechange": "write",
+	"read": "read", "readfile": "read", "readmanyfiles": "read", "view": "read", "list": "read",
+	"ls": "read", "listdirectory": "read", "notebookread": "read",
+	"grep": "search", "glob": "search", "search": "search", "grepsearch": "search",
+	"searchfilecontent": "search", "rg": "search",
+	"bash": "run", "shell": "run", "runshellcommand": "run", "execcommand": "run",
+	"shellcommand": "run", "commandexecution": "run", "powershell": "run",
+	"write": "write", "edit": "write", "multiedit": "write", "writefile": "write",
+	"replace": "write", "patch": "write", "applypatch": "write", "create": "write",
+	"strreplace": "write", "filechange": "write",
 }
 
 // kindOf returns the kind of a tool.
 func kindOf(tool string) string {
-	return cmp.Or(kinds[strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(tool))], "other")
+	return cmp.Or(kinds[strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(tool))],
+		"other")
 }
 
 // clip returns the first bytes of s as valid UTF-8.

@@ -88,22 +88,28 @@ func TestTurns(t *testing.T) {
 		first, second, last := turns[0], turns[1], turns[2]
 		require.Len(t, first.Calls, 2, agent)
 		if agent == "codex" { // it has no tool but the shell
-			require.Equal(t, Call{Kind: "run", Tool: "command_execution", What: "cat a.go", Output: "package a"}, first.Calls[0])
+			require.Equal(t, Call{Kind: "run", Tool: "command_execution", What: "cat a.go",
+				Output: "package a"}, first.Calls[0])
 			require.Equal(t, "grep x .", first.Calls[1].What)
 			require.Equal(t, "exit status 127: no such folder", second.Calls[0].Failed)
 		} else {
-			require.Equal(t, "read a.go package a", first.Calls[0].Kind+" "+first.Calls[0].What+" "+first.Calls[0].Output, agent)
-			require.Contains(t, map[string]string{"claude": "run grep x ."}[agent]+"search x .", first.Calls[1].Kind+" "+first.Calls[1].What, agent)
+			require.Equal(t, "read a.go package a", first.Calls[0].Kind+" "+first.Calls[0].What+" "+
+				first.Calls[0].Output, agent)
+			require.Contains(t, map[string]string{"claude": "run grep x ."}[agent]+"search x .",
+				first.Calls[1].Kind+" "+first.Calls[1].What, agent)
 			require.Equal(t, "no such folder", second.Calls[0].Failed, agent)
 		}
-		require.Empty(t, first.Calls[0].Failed+first.Calls[1].Failed, "%s: a search that found nothing has not failed", agent)
+		require.Empty(t, first.Calls[0].Failed+first.Calls[1].Failed,
+			"%s: a search that found nothing has not failed", agent)
 		require.Equal(t, "the report", last.Said, agent)
 		require.Equal(t, agent != "gemini" && agent != "copilot", first.Thought == "hm", agent)
 
-		want := map[string][]float64{"claude": {4, 2, 4}, "codex": {0, 0, 0}, "gemini": {3, 2, 4}, "opencode": {4, 2, 4}, "copilot": {4, 2, 4}, "model": {4, 2, 4}}[agent]
+		want := map[string][]float64{"claude": {4, 2, 4}, "codex": {0, 0, 0}, "gemini": {3, 2, 4},
+			"opencode": {4, 2, 4}, "copilot": {4, 2, 4}, "model": {4, 2, 4}}[agent]
 		require.Equal(t, want, []float64{first.Seconds, second.Seconds, last.Seconds}, agent)
 		if agent == "claude" || agent == "opencode" || agent == "model" {
-			require.Equal(t, []int64{10, 5}, []int64{first.Usage.TokensIn, first.Usage.TokensOut}, agent)
+			require.Equal(t, []int64{10, 5}, []int64{first.Usage.TokensIn, first.Usage.TokensOut},
+				agent)
 		} else {
 			require.Zero(t, first.Usage, "%s tells the tokens of the whole run alone", agent)
 		}
@@ -123,7 +129,8 @@ func TestCodexTools(t *testing.T) {
 {"type":"item.completed","item":{"id":"4","type":"error","message":"careful"}}
 {"type":"turn.failed","error":"quota"}`)
 	require.Len(t, turns, 1)
-	require.Equal(t, []Call{{Kind: "other", Tool: "s.t", What: `{"a":1}`, Failed: "no"}, {Kind: "write", Tool: "file_change", What: `[{"path":"x"}]`, Failed: `{"code":7}`},
+	require.Equal(t, []Call{{Kind: "other", Tool: "s.t", What: `{"a":1}`, Failed: "no"},
+		{Kind: "write", Tool: "file_change", What: `[{"path":"x"}]`, Failed: `{"code":7}`},
 		{Kind: "other", Tool: "web_search", What: `{"query":"q"}`}}, turns[0].Calls)
 	require.Equal(t, []string{"careful", "quota"}, turns[0].Notes)
 }
@@ -131,13 +138,17 @@ func TestCodexTools(t *testing.T) {
 // TestTurnsOfOtherThings: what is no stream has no turns, and what is damaged those
 // that can be read.
 func TestTurnsOfOtherThings(t *testing.T) {
-	for _, s := range []string{"", "=== HEADER START ===", `{"findings":[]}`, "[1,2]", `[{"type":"assistant"}]`, `{"type":"result","result":"r"}`, `{"version":"2.1.0","runs":[]}`} {
+	for _, s := range []string{"", "=== HEADER START ===", `{"findings":[]}`, "[1,2]",
+		`[{"type":"assistant"}]`, `{"type":"result","result":"r"}`,
+		`{"version":"2.1.0","runs":[]}`} {
 		require.Empty(t, turnsOf(s), s)
 	}
 	list := "[" + strings.Join(strings.Split(streams["claude"], "\n"), ",") + "]"
 	require.Len(t, turnsOf(list), 3, "claude's JSON is an array")
 	require.Len(t, turnsOf(streams["claude"][:700]), 1, "cut in the middle")
-	long := turnsOf(`{"type":"turn","turn":1}` + "\n" + fmt.Sprintf(`{"type":"result","turn":1,"name":"odd","arguments":"{}","text":%q}`, strings.Repeat("x", 3*maxCallText)))
+	long := turnsOf(`{"type":"turn","turn":1}` + "\n" +
+		fmt.Sprintf(`{"type":"result","turn":1,"name":"odd","arguments":"{}","text":%q}`,
+			strings.Repeat("x", 3*maxCallText)))
 	require.Less(t, len(long[0].Calls[0].Output), maxCallText+100)
 	require.Equal(t, "other", long[0].Calls[0].Kind)
 }

@@ -86,9 +86,11 @@ func (a *adder) add(ctx context.Context, row Row) error {
 	name := row.Get("commit")
 	commit := a.commit(ctx, name)
 	if commit == "" {
-		return refuse("%s is not in %s: fetch it, or unshallow", cmp.Or(name, "an empty commit"), a.Name)
+		return refuse("%s is not in %s: fetch it, or unshallow", cmp.Or(name, "an empty commit"),
+			a.Name)
 	}
-	if slices.ContainsFunc(a.table.Fixes, func(f Fix) bool { return f.Commit == commit }) && !a.candidate(commit) {
+	if slices.ContainsFunc(a.table.Fixes, func(f Fix) bool { return f.Commit == commit }) &&
+		!a.candidate(commit) {
 		return nil
 	}
 	info, err := a.info(ctx, commit)
@@ -111,7 +113,8 @@ func (a *adder) add(ctx context.Context, row Row) error {
 	}
 	a.seen = append(a.seen, c)
 	var cwes []audit.CWE
-	for _, word := range strings.FieldsFunc(row.Get("cwe"), func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, word := range strings.FieldsFunc(row.Get("cwe"),
+		func(r rune) bool { return r == ',' || r == ' ' }) {
 		one, err := audit.ParseCWE(word)
 		if err != nil {
 			return refuse("%v", err)
@@ -124,9 +127,12 @@ func (a *adder) add(ctx context.Context, row Row) error {
 	if len(cwes) == 0 {
 		return refuse("no CWE: write one%s", a.suggestion(row.Get("advisory"), info.body))
 	}
-	f := Fix{ID: cmp.Or(row.Get("id"), a.table.nextID()), Commit: commit, Parent: info.parent, Date: info.date, CWEs: cwes,
-		Title: cmp.Or(row.Get("title"), info.title(), info.subject), CheckedBy: derivedBy, Places: map[Tree][]audit.Place{},
-		Advisory: cmp.Or(row.Get("advisory"), strings.Join(slices.Compact(advisory.FindAllString(info.body, -1)), ", "))}
+	f := Fix{ID: cmp.Or(row.Get("id"), a.table.nextID()), Commit: commit, Parent: info.parent,
+		Date: info.date, CWEs: cwes,
+		Title: cmp.Or(row.Get("title"), info.title(), info.subject), CheckedBy: derivedBy,
+		Places: map[Tree][]audit.Place{},
+		Advisory: cmp.Or(row.Get("advisory"),
+			strings.Join(slices.Compact(advisory.FindAllString(info.body, -1)), ", "))}
 	if _, err := a.table.ByID(f.ID); err == nil {
 		return refuse("the ID %s is taken: expected another one, or none", f.ID)
 	}
@@ -140,7 +146,8 @@ func (a *adder) add(ctx context.Context, row Row) error {
 	case "no":
 		f.Twin = "no"
 	default:
-		return refuse("twin is %q: expected no where the mended state is not clean, or nothing", row.Get("twin"))
+		return refuse("twin is %q: expected no where the mended state is not clean, or nothing",
+			row.Get("twin"))
 	}
 	places, err := row.places()
 	if err != nil {
@@ -162,7 +169,8 @@ func (a *adder) add(ctx context.Context, row Row) error {
 		for _, p := range places {
 			files[p.File] = true
 		}
-		a.notes.Errorf(row.Pos, "%d places in %d files: read `assay fixes show`, fill place", len(places), len(files))
+		a.notes.Errorf(row.Pos, "%d places in %d files: read `assay fixes show`, fill place",
+			len(places), len(files))
 	}
 	f.Places[AtParent], f.Places[AtFix] = places, c.d.after(places)
 	if err := a.introduce(ctx, row, &f); err != nil {
@@ -180,7 +188,8 @@ func (a *adder) candidate(commit string) bool {
 func (d *Derivation) changeID() string {
 	sum := sha256.New()
 	for _, h := range d.Hunks {
-		fmt.Fprintln(sum, h.File, squeeze(strings.Join(h.Removed, "\n")), squeeze(strings.Join(h.Added, "\n")))
+		fmt.Fprintln(sum, h.File, squeeze(strings.Join(h.Removed, "\n")),
+			squeeze(strings.Join(h.Added, "\n")))
 	}
 	if len(d.Hunks) == 0 {
 		return d.Commit
@@ -194,15 +203,19 @@ var (
 	manySubject = 12 // letters that a subject needs to say which change it is
 )
 
-func subjectOf(c commitInfo) string { return fixture.Fold(backport.ReplaceAllString(c.title(), "")) }
+func subjectOf(c commitInfo) string {
+	return fixture.Fold(backport.ReplaceAllString(c.title(),
+		""))
+}
 
 // duplicate returns where an equal change stands; "" for none.
 func (a *adder) duplicate(c *candidate) string {
 	for _, o := range a.seen {
 		picked := func(a, b *candidate) bool {
-			return slices.ContainsFunc(pickedFrom.FindAllStringSubmatch(a.info.body, -1), func(m []string) bool {
-				return strings.HasPrefix(b.info.hash, m[1])
-			})
+			return slices.ContainsFunc(pickedFrom.FindAllStringSubmatch(a.info.body, -1),
+				func(m []string) bool {
+					return strings.HasPrefix(b.info.hash, m[1])
+				})
 		}
 		subject := subjectOf(c.info)
 		if o.id == c.id || picked(c, &o) || picked(&o, c) ||
@@ -237,7 +250,8 @@ func (a *adder) complete(ctx context.Context, d *Derivation, p *audit.Place) str
 	fs := found[p.File]
 	if p.Function == "" {
 		if n := len(splitLines(text)); p.Lines.End > n {
-			return fmt.Sprintf("%s at the parent has %d lines, and the place ends at %d", p.File, n, p.Lines.End)
+			return fmt.Sprintf("%s at the parent has %d lines, and the place ends at %d", p.File,
+				n, p.Lines.End)
 		}
 		if f := innermost(fs, p.Lines.Start); f != nil {
 			p.Function = f.name
@@ -279,13 +293,15 @@ func (d *Derivation) after(places []audit.Place) (all []audit.Place) {
 			}
 		}
 		to.Start = max(1, to.Start)
-		to.End = max(to.Start, min(to.End, to.Start+maxSpan-1, max(1, len(splitLines(d.new.text[file])))))
+		to.End = max(to.Start, min(to.End, to.Start+maxSpan-1,
+			max(1, len(splitLines(d.new.text[file])))))
 		all = append(all, audit.Place{File: file, Function: p.Function, Lines: to})
 	}
 	return all
 }
 
-var noOrigin = regexp.MustCompile(`(?i)\b(move[sd]?|moving|refactor\w*|renam\w*|reformat\w*|format(ting)?|lint\w*|restructur\w*|reorgani[sz]\w*|split|extract\w*|import(ed)? (code|sources?))\b`)
+var noOrigin = regexp.MustCompile(
+	`(?i)\b(move[sd]?|moving|refactor\w*|renam\w*|reformat\w*|format(ting)?|lint\w*|restructur\w*|reorgani[sz]\w*|split|extract\w*|import(ed)? (code|sources?))\b`)
 
 // introduce finds the commit that brought the flaw, and its places there: what the row says,
 // or what blame says of the first place where it names one commit that is no move.
@@ -293,7 +309,8 @@ func (a *adder) introduce(ctx context.Context, row Row, f *Fix) error {
 	given := row.Get("introduced")
 	if given != "" {
 		if f.Introduced = a.commit(ctx, given); f.Introduced == "" {
-			a.notes.Errorf(row.Pos, "introduced: %s is not in %s: fetch it, or unshallow", given, a.Name)
+			a.notes.Errorf(row.Pos, "introduced: %s is not in %s: fetch it, or unshallow",
+				given, a.Name)
 			return nil
 		}
 	}
@@ -328,7 +345,8 @@ func (a *adder) introduce(ctx context.Context, row Row, f *Fix) error {
 	}
 	if len(f.Places[AtChange]) == 0 {
 		f.Introduced, f.Base = "", ""
-		a.notes.Errorf(row.Pos, "introduced: no place of %s is in the change: left out of -view change", f.ID)
+		a.notes.Errorf(row.Pos,
+			"introduced: no place of %s is in the change: left out of -view change", f.ID)
 	}
 	return nil
 }
@@ -356,7 +374,8 @@ func (a *adder) reviewable(ctx context.Context, f *Fix) (string, error) {
 	}
 	if added > maxChange {
 		f.Base = ""
-		return fmt.Sprintf("%s adds %d source lines, more than %d", short(f.Introduced), added, maxChange), err
+		return fmt.Sprintf("%s adds %d source lines, more than %d", short(f.Introduced),
+			added, maxChange), err
 	}
 	return "", err
 }
@@ -377,7 +396,8 @@ func (a *adder) noIntroduction(ctx context.Context, commits []string) string {
 	case info.parent == "" || a.commit(ctx, info.parent) == "":
 		return fmt.Sprintf("blame names %s, which has no parent", short(commits[0]))
 	case noOrigin.MatchString(info.subject):
-		return fmt.Sprintf("blame names %s, which moves code (%s)", short(commits[0]), audit.OneLine(info.subject, 60))
+		return fmt.Sprintf("blame names %s, which moves code (%s)", short(commits[0]),
+			audit.OneLine(info.subject, 60))
 	}
 	return ""
 }
@@ -393,7 +413,8 @@ func (a *adder) placeThere(ctx context.Context, f *Fix, p audit.Place, lines []b
 		if there.File == "" {
 			there.File, there.Lines = l.path, audit.Range{Start: l.line, End: l.line}
 		}
-		there.Lines.Start, there.Lines.End = min(there.Lines.Start, l.line), max(there.Lines.End, l.line)
+		there.Lines.Start, there.Lines.End = min(there.Lines.Start, l.line), max(there.Lines.End,
+			l.line)
 	}
 	file := cmp.Or(there.File, p.File)
 	text, ok := a.file(ctx, f.Introduced, file)
@@ -410,7 +431,8 @@ func (a *adder) placeThere(ctx context.Context, f *Fix, p audit.Place, lines []b
 			there.Function = g.name
 		}
 	} else {
-		at := slices.IndexFunc(found[file], func(g function) bool { return p.Function != "" && g.name == p.Function })
+		at := slices.IndexFunc(found[file],
+			func(g function) bool { return p.Function != "" && g.name == p.Function })
 		if at < 0 {
 			return nil
 		}

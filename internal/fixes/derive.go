@@ -56,8 +56,10 @@ func (r *Repository) Derive(ctx context.Context, fix, parent string) (*Derivatio
 	if err != nil {
 		return nil, err
 	}
-	d := &Derivation{Commit: fix, Parent: parent, Skipped: map[string]string{}, source: map[string]bool{},
-		renamed: map[string]string{}, old: &tree{text: map[string]string{}}, new: &tree{text: map[string]string{}}}
+	d := &Derivation{Commit: fix, Parent: parent, Skipped: map[string]string{},
+		source:  map[string]bool{},
+		renamed: map[string]string{}, old: &tree{text: map[string]string{}},
+		new: &tree{text: map[string]string{}}}
 	for _, c := range changed {
 		if err := d.read(ctx, r, c); err != nil {
 			return nil, err
@@ -224,7 +226,8 @@ func (d *Derivation) demote() {
 		for name, files := range signatures {
 			without, n := withoutCalls(before, name)
 			with, m := withoutCalls(after, name)
-			if n > 0 && m > 0 && without == with && !(files[h.File] && h.Function == name && d.onHead(h)) {
+			if n > 0 && m > 0 && without == with && !(files[h.File] && h.Function == name &&
+				d.onHead(h)) {
 				h.Demoted = "calls " + name + ", whose signature changes"
 			}
 		}
@@ -236,7 +239,8 @@ func (d *Derivation) demote() {
 			h.Demoted = "a rename"
 		}
 	}
-	if !slices.ContainsFunc(d.Hunks, func(h Hunk) bool { return h.Dropped == "" && h.Demoted == "" }) {
+	if !slices.ContainsFunc(d.Hunks,
+		func(h Hunk) bool { return h.Dropped == "" && h.Demoted == "" }) {
 		for i := range d.Hunks {
 			d.Hunks[i].Demoted = ""
 		}
@@ -279,7 +283,8 @@ func (t *tree) head(file string, f *function) string {
 	for n := f.lines.Start; n <= min(f.lines.End, f.lines.Start+10, len(lines)); n++ {
 		line := strings.TrimSpace(lines[n-1])
 		b.WriteString(line)
-		if strings.ContainsAny(line, "{") || strings.HasSuffix(line, ":") || strings.HasSuffix(line, "=>") {
+		if strings.ContainsAny(line, "{") || strings.HasSuffix(line, ":") ||
+			strings.HasSuffix(line, "=>") {
 			break
 		}
 	}
@@ -353,7 +358,8 @@ func withoutCalls(text, name string) (rest string, n int) {
 
 var (
 	identifier  = regexp.MustCompile(`[A-Za-z_]\w*`)
-	declaration = regexp.MustCompile(`\b(?:var|let|const|val|def|func|function|fn|fun|class)\s+([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*:?=[^=]`)
+	declaration = regexp.MustCompile(
+		`\b(?:var|let|const|val|def|func|function|fn|fun|class)\s+([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*:?=[^=]`)
 )
 
 // renames returns the names that the fix replaces by another one throughout the file that
@@ -387,13 +393,15 @@ func holds(text, name string) bool {
 }
 
 func renamed(text string, names map[string]string) string {
-	return identifier.ReplaceAllStringFunc(text, func(s string) string { return cmp.Or(names[s], s) })
+	return identifier.ReplaceAllStringFunc(text,
+		func(s string) string { return cmp.Or(names[s], s) })
 }
 
 // guards are words of checks: a place that gains many is likelier the flaw's (rule 7).
-var guards = regexp.MustCompile(`(?i)\b(if|unless|when|guard|throw|raise|panic|abort|return|reject|deny|denied|forbid\w*` +
-	`|unauthori[sz]ed|assert)\b|check|valid|verif|sanit|escap|encod|quot|auth|permi|allow|owner|safe|secur|limit|max|trust` +
-	`|csrf|token|equal|compare|constant|strip|clean|normali|resolve|prefix|bound|40[0134]`)
+var guards = regexp.MustCompile(
+	`(?i)\b(if|unless|when|guard|throw|raise|panic|abort|return|reject|deny|denied|forbid\w*` +
+		`|unauthori[sz]ed|assert)\b|check|valid|verif|sanit|escap|encod|quot|auth|permi|allow|owner|safe|secur|limit|max|trust` +
+		`|csrf|token|equal|compare|constant|strip|clean|normali|resolve|prefix|bound|40[0134]`)
 
 // maxSpan is the number of lines above which a place is no place any more.
 const maxSpan = 50
@@ -417,11 +425,13 @@ func (d *Derivation) rank() {
 				h.Function == "" && c.Function == "" && lines.Start <= c.whole.End+10)
 		})
 		if at < 0 {
-			all = append(all, &candidate{audit.Place{File: h.File, Function: h.Function, Lines: lines}, n, lines})
+			all = append(all,
+				&candidate{audit.Place{File: h.File, Function: h.Function, Lines: lines}, n, lines})
 			continue
 		}
 		c := all[at]
-		whole := audit.Range{Start: min(c.whole.Start, lines.Start), End: max(c.whole.End, lines.End)}
+		whole := audit.Range{Start: min(c.whole.Start, lines.Start),
+			End: max(c.whole.End, lines.End)}
 		if c.whole, c.guards = whole, c.guards+n; whole.End-whole.Start < maxSpan {
 			c.Lines = whole
 		}
@@ -444,7 +454,8 @@ func (d *Derivation) Nothing() string {
 	for _, why := range d.Skipped {
 		reasons[why] = true
 	}
-	other := len(d.source) > 0 || reasons[kindVendored] || reasons[kindGenerated] || reasons[kindAsset]
+	other := len(d.source) > 0 || reasons[kindVendored] || reasons[kindGenerated] ||
+		reasons[kindAsset]
 	switch {
 	case reasons[kindComponent] && !other:
 		return "only a component's version changes: use a component entry"

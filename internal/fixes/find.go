@@ -18,8 +18,9 @@ const flaws = `CVE-[0-9]{4}-|GHSA-|CWE-[0-9]|[Ss]ecurity|[Vv]ulnerab|[Mm]erge co
 
 var (
 	flawWords = regexp.MustCompile(flaws)
-	advisory  = regexp.MustCompile(`CVE-\d{4}-\d{4,}|GO-\d{4}-\d{4,}|GHSA(-[23456789cfghjmpqrvwx]{4}){3}`)
-	namedCWE  = regexp.MustCompile(`CWE-\d+`)
+	advisory  = regexp.MustCompile(
+		`CVE-\d{4}-\d{4,}|GO-\d{4}-\d{4,}|GHSA(-[23456789cfghjmpqrvwx]{4}){3}`)
+	namedCWE = regexp.MustCompile(`CWE-\d+`)
 )
 
 // maxSource is the number of source files above which a commit is no fix to learn from.
@@ -28,7 +29,8 @@ const maxSource = 10
 // Find proposes the commits of the default branch whose messages speak of a flaw and that
 // change 1 to 10 source files, and those that an advisory names, the newest first. It is no
 // census: many fixes say nothing.
-func (r *Repository) Find(ctx context.Context, since string, advisories Advisories) (rows []Row, looked int, err error) {
+func (r *Repository) Find(ctx context.Context, since string, advisories Advisories) (rows []Row,
+	looked int, err error) {
 	args := []string{"HEAD"}
 	if since != "" {
 		args = append(args, "--since="+since)
@@ -39,7 +41,8 @@ func (r *Repository) Find(ctx context.Context, since string, advisories Advisori
 	}
 	named := r.namedBy(ctx, advisories)
 	for _, c := range all {
-		row := Row{fields: map[string]string{"commit": c.hash, "title": cmp.Or(c.title(), c.subject),
+		row := Row{fields: map[string]string{"commit": c.hash,
+			"title":    cmp.Or(c.title(), c.subject),
 			"cwe":      strings.Join(slices.Compact(namedCWE.FindAllString(c.body, -1)), ", "),
 			"advisory": strings.Join(slices.Compact(advisory.FindAllString(c.body, -1)), ", ")}}
 		if a := named[c.hash]; a != nil {

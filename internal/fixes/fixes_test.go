@@ -14,8 +14,10 @@ import (
 )
 
 var entries = [][]string{ // commit, cwe, place
-	{"guard", "CWE-840"}, {"query", "89"}, {"traversal", "CWE-22"}, {"export", "CWE-862"}, {"xss", "CWE-79"}, {"owner", "CWE-639"},
-	{"template", "CWE-79"}, {"login", "CWE-306"}, {"header", "CWE-93"}, {"coupon", "CWE-639"}, {"again", "CWE-840"},
+	{"guard", "CWE-840"}, {"query", "89"}, {"traversal", "CWE-22"}, {"export", "CWE-862"}, {"xss",
+		"CWE-79"}, {"owner", "CWE-639"},
+	{"template", "CWE-79"}, {"login", "CWE-306"}, {"header", "CWE-93"}, {"coupon", "CWE-639"},
+	{"again", "CWE-840"},
 	{"basket", "CWE-20", "orders.js:add"},
 }
 
@@ -39,7 +41,8 @@ func (s *shop) add(t *testing.T, table *fixes.Table, rows [][]string) (notes, re
 	r.Name = "../shop"
 	read, err := fixes.ReadRows("fixes.tsv", s.tsv(rows))
 	require.NoError(t, err)
-	_, said, err := fixes.Add(context.Background(), table, r, read, "", fixes.Advisories{{IDs: []string{"GHSA-2222-3333-4444"}, CWEs: []audit.CWE{862}}})
+	_, said, err := fixes.Add(context.Background(), table, r, read, "",
+		fixes.Advisories{{IDs: []string{"GHSA-2222-3333-4444"}, CWEs: []audit.CWE{862}}})
 	if err != nil {
 		refused = strings.Split(err.Error(), "\n")
 	}
@@ -55,10 +58,13 @@ func TestEachRuleOnce(t *testing.T) {
 	table := s.table(t)
 	require.Len(t, table.Fixes, 12)
 	want := map[string][]string{
-		"guard": {"pay.go:charge:6-7"}, "query": {"users.py:find:6"}, "traversal": {"pay.go:load:28-29"},
-		"export": {"users.py:remove:8-9"}, "xss": {"users.py:profile:39"},
-		"owner": {"orders.js:show:9-10", "orders.js:list:4"}, "template": {"view.php:3"}, "login": {"users.py:admin:32-33"},
-		"header": {"Mail.java:send:7"}, "coupon": {"coupon.go:apply:3-4"}, "again": {"pay.go:charge:13-14"}, "basket": {"orders.js:add:18"},
+		"guard": {"pay.go:charge:6-7"}, "query": {"users.py:find:6"},
+		"traversal": {"pay.go:load:28-29"},
+		"export":    {"users.py:remove:8-9"}, "xss": {"users.py:profile:39"},
+		"owner": {"orders.js:show:9-10", "orders.js:list:4"}, "template": {"view.php:3"},
+		"login":  {"users.py:admin:32-33"},
+		"header": {"Mail.java:send:7"}, "coupon": {"coupon.go:apply:3-4"},
+		"again": {"pay.go:charge:13-14"}, "basket": {"orders.js:add:18"},
 	}
 	for i, f := range table.Fixes {
 		name := entries[i][0]
@@ -88,11 +94,13 @@ func TestEachRuleOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), fixes.Dir, "shop.md")
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	require.NoError(t, os.WriteFile(file, []byte(table.Format()), 0o644))
-	again, advice, err := fixes.Read(os.DirFS(filepath.Dir(filepath.Dir(filepath.Dir(file)))), fixes.Dir+"/shop.md")
+	again, advice, err := fixes.Read(os.DirFS(filepath.Dir(filepath.Dir(filepath.Dir(file)))),
+		fixes.Dir+"/shop.md")
 	require.NoError(t, err)
 	require.Equal(t, table.Hash, again.Hash)
 	require.Len(t, advice, 1)
-	require.Equal(t, "fixtures/fixes/shop.md:13: F01 mended again by "+s.commits["again"][:9]+": twin not counted", advice[0].Error())
+	require.Equal(t, "fixtures/fixes/shop.md:13: F01 mended again by "+s.commits["again"][:9]+
+		": twin not counted", advice[0].Error())
 	_, refused := s.add(t, again, entries)
 	require.Empty(t, refused, "what the table holds stays")
 	require.Equal(t, table.Format(), again.Format())
@@ -132,7 +140,8 @@ func TestMessages(t *testing.T) {
 		"fixes.tsv:14: Mail.java at the parent has 13 lines, and the place ends at 404",
 	}, refused)
 	require.Equal(t, []string{
-		"fixes.tsv:2: blame names " + s.commits["root"][:9] + ", which has no parent: fill introduced for -view change",
+		"fixes.tsv:2: blame names " + s.commits["root"][:9] +
+			", which has no parent: fill introduced for -view change",
 		"fixes.tsv:10: 15 places in 3 files: read `assay fixes show`, fill place",
 	}, notes)
 	require.Len(t, table.Fixes, 2)
@@ -176,9 +185,12 @@ func TestAdvisoriesNameFixes(t *testing.T) {
 	write("GHSA-5555-6666-7777.json", `{"id":"GHSA-5555-6666-7777","aliases":["CVE-2026-12345"],"summary":"Coupons leak",
 		"references":[{"type":"WEB","url":"https://github.com/x/shop/commit/`+s.commits["coupons"]+`"}],
 		"database_specific":{"cwe_ids":["CWE-639","CWE-862"],"severity":"MODERATE"}}`)
-	write("GO-2026-0001.json", `{"id":"GO-2026-0001","affected":[{"ranges":[{"type":"GIT","events":[{"introduced":"0"},{"fixed":"`+s.commits["helpers"]+`"}]}]}]}`)
-	write("elsewhere.json", `{"id":"GHSA-8888-9999-cccc","references":[{"type":"FIX","url":"https://github.com/x/y/commit/0123456789abcdef"}]}`)
-	write("old.json", `{"id":"GHSA-cccc-ffff-gggg","withdrawn":"2026-01-01T00:00:00Z","references":[{"type":"FIX","url":"https://github.com/x/shop/commit/`+s.commits["plain"]+`"}]}`)
+	write("GO-2026-0001.json",
+		`{"id":"GO-2026-0001","affected":[{"ranges":[{"type":"GIT","events":[{"introduced":"0"},{"fixed":"`+s.commits["helpers"]+`"}]}]}]}`)
+	write("elsewhere.json",
+		`{"id":"GHSA-8888-9999-cccc","references":[{"type":"FIX","url":"https://github.com/x/y/commit/0123456789abcdef"}]}`)
+	write("old.json",
+		`{"id":"GHSA-cccc-ffff-gggg","withdrawn":"2026-01-01T00:00:00Z","references":[{"type":"FIX","url":"https://github.com/x/shop/commit/`+s.commits["plain"]+`"}]}`)
 	advisories, err := fixes.ReadAdvisories(dir)
 	require.NoError(t, err)
 	require.Len(t, advisories, 4)
@@ -191,11 +203,13 @@ func TestAdvisoriesNameFixes(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, len(before)+2)
 	text := fixes.FormatRows(rows)
-	require.Contains(t, text, s.commits["coupons"]+"\t\t\tCoupons leak\tMEDIUM\tGHSA-5555-6666-7777, CVE-2026-12345\t")
+	require.Contains(t, text, s.commits["coupons"]+
+		"\t\t\tCoupons leak\tMEDIUM\tGHSA-5555-6666-7777, CVE-2026-12345\t")
 	require.Contains(t, text, s.commits["helpers"]+"\t\t\tHelpers\t\tGO-2026-0001\t")
 	read, err := fixes.ReadRows("fixes.tsv", text)
 	require.NoError(t, err)
-	_, _, err = fixes.Add(context.Background(), &fixes.Table{Name: "shop", Repository: "shop"}, r, read, "", advisories)
+	_, _, err = fixes.Add(context.Background(), &fixes.Table{Name: "shop", Repository: "shop"}, r,
+		read, "", advisories)
 	require.ErrorContains(t, err, "no CWE: write one (GHSA-5555-6666-7777 says CWE-639)")
 
 	_, err = fixes.ReadAdvisories(t.TempDir())

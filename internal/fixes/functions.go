@@ -25,8 +25,9 @@ type function struct {
 	at          int         // the line of its name
 }
 
-var errNoCtags = errors.New("universal-ctags is not installed, and it finds the bounds of functions: " +
-	"install the package universal-ctags")
+var errNoCtags = errors.New(
+	"universal-ctags is not installed, and it finds the bounds of functions: " +
+		"install the package universal-ctags")
 
 // functionKinds are the kinds of ctags that are functions in some language; the others are
 // one where their line says so.
@@ -36,14 +37,16 @@ var functionKinds = strings.Fields(`function func method member subroutine singl
 var (
 	// What follows the name that is given a function, up to the parameters: const f = async (,
 	// x.f = function, var f = func(; at the top of a file it may be wrapped: var f = handle(func(
-	named     = regexp.MustCompile(`[=:]\s*(async\s+)?(function\b|func\s*\(|\w+\s*=>|(<.*>)?\()`)
-	wrapped   = regexp.MustCompile(`^\w.*[=:]\s*[\w.]+\((async\s+)?(function\b|func\s*\(|\w+\s*=>|\()`)
+	named   = regexp.MustCompile(`[=:]\s*(async\s+)?(function\b|func\s*\(|\w+\s*=>|(<.*>)?\()`)
+	wrapped = regexp.MustCompile(
+		`^\w.*[=:]\s*[\w.]+\((async\s+)?(function\b|func\s*\(|\w+\s*=>|\()`)
 	arrow     = regexp.MustCompile(`^\)\s*(:[^=;]*)?(=>|->)`)
 	anonymous = regexp.MustCompile(`^(AnonymousFunction|__anon|anonymous)[0-9a-f]*`)
 )
 
 // reserved are words that ctags takes for names where it does not know the syntax.
-var reserved = strings.Fields("export default const let var async function return if for while switch catch")
+var reserved = strings.Fields(
+	"export default const let var async function return if for while switch catch")
 
 // isLambda reports whether a name is given a function on a line, counted from 1.
 func isLambda(lines []string, line int) bool {
@@ -52,10 +55,12 @@ func isLambda(lines []string, line int) bool {
 		if m == nil {
 			continue
 		}
-		if head := lines[line-1][m[0]:m[1]]; !strings.HasSuffix(head, "(") || strings.Contains(head, "func") {
+		if head := lines[line-1][m[0]:m[1]]; !strings.HasSuffix(head, "(") ||
+			strings.Contains(head, "func") {
 			return true
 		}
-		text := strings.Join(append([]string{lines[line-1][m[1]:]}, lines[line:min(len(lines), line+25)]...), " ")
+		text := strings.Join(append([]string{lines[line-1][m[1]:]},
+			lines[line:min(len(lines), line+25)]...), " ")
 		if arrow.MatchString(text[closed(text):]) {
 			return true
 		}
@@ -81,7 +86,8 @@ func closed(text string) int {
 }
 
 // functionsOf returns the functions of files, given as text by path. Each text is parsed once.
-func (r *Repository) functionsOf(ctx context.Context, files map[string]string) (map[string][]function, error) {
+func (r *Repository) functionsOf(ctx context.Context,
+	files map[string]string) (map[string][]function, error) {
 	found, missing := map[string][]function{}, map[string]string{}
 	for file, text := range files {
 		if fs, ok := r.parsed[path.Ext(file)+text]; ok {
@@ -97,7 +103,8 @@ func (r *Repository) functionsOf(ctx context.Context, files map[string]string) (
 	return found, err
 }
 
-func functionsOf(ctx context.Context, ctags string, files map[string]string) (found map[string][]function, err error) {
+func functionsOf(ctx context.Context, ctags string,
+	files map[string]string) (found map[string][]function, err error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
@@ -146,8 +153,9 @@ func functionsOf(ctx context.Context, ctags string, files map[string]string) (fo
 			continue
 		}
 		same := func(f function) bool { return f.at == tag.Line && f.name != "" }
-		if !slices.Contains(functionKinds, tag.Kind) && (tag.Kind == "class" || !isLambda(lines, tag.Line) ||
-			slices.ContainsFunc(found[file], same)) { // a parameter of the one before
+		if !slices.Contains(functionKinds, tag.Kind) &&
+			(tag.Kind == "class" || !isLambda(lines, tag.Line) ||
+				slices.ContainsFunc(found[file], same)) { // a parameter of the one before
 			continue
 		}
 		f := function{tag.Name, tag.Scope, audit.Range{Start: tag.Line, End: tag.End}, tag.Line}
@@ -184,7 +192,8 @@ func endOf(lines []string, start int) int {
 				return max(i, start)
 			}
 			return i + 1
-		case i >= start && !deeper && !opened && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, ")"):
+		case i >= start && !deeper && !opened && !strings.HasPrefix(text, "{") &&
+			!strings.HasPrefix(text, ")"):
 			return max(i, start) // no body in braces: it ends above
 		}
 		opened = opened || strings.HasSuffix(text, "{") || opener.MatchString(text)

@@ -27,6 +27,7 @@ func TestFunctions(t *testing.T) {
 			got[file] += f.name + " " + f.lines.String() + ", "
 		}
 	}
-	require.Equal(t, map[string]string{"a.ts": "one 1-6, two 8-12, ", "b.go": "get 3-5, put 7-8, ", "c.php": "f 3-7, ",
-		"d.kt": "f 2-4, g 5, ", "e.py": "f 1-4, ", "f.java": "f 2-5, "}, got)
+	require.Equal(t, map[string]string{"a.ts": "one 1-6, two 8-12, ", "b.go": "get 3-5, put 7-8, ",
+		"c.php": "f 3-7, ",
+		"d.kt":  "f 2-4, g 5, ", "e.py": "f 1-4, ", "f.java": "f 2-5, "}, got)
 }

@@ -21,16 +21,25 @@ var kinds = []struct {
 	kind string
 	re   *regexp.Regexp
 }{
-	{kindVendored, regexp.MustCompile(`(?i)(^|/)(vendor|node_modules|third[_-]party|bower_components)/|[.-]min\.(js|css)$`)},
-	{kindTest, regexp.MustCompile(`(^|/)([\w.-]*[-_.])?(tests?|specs?|__tests__|testdata|testing|e2e|__mocks__|cypress|playwright)/` +
-		`|[-_.](tests?|spec|e2e)\.\w+$|(^|/)(test_[^/]*|conftest)\.py$|[a-z0-9](Tests?|IT|Spec|TestCase)\.\w+$|(^|/)[A-Z]\w*Tests?/`)},
-	{kindComponent, regexp.MustCompile(`(?i)(^|/)([\w.-]*[.-]lock(\.\w+)?|npm-shrinkwrap\.json|go\.(mod|sum)|go\.work(\.sum)?|package\.json|pom\.xml` +
-		`|(build|settings)\.gradle(\.kts)?|(requirements|constraints)[\w.-]*\.(txt|in)|pipfile|pyproject\.toml|gemfile|composer\.json|cargo\.toml` +
-		`|packages\.config|libs\.versions\.toml|[^/]*\.(gemspec|csproj|nuspec|lock))$`)},
-	{kindDocs, regexp.MustCompile(`(?i)(^|/)(docs?|documentation|changelogs?(\.d)?|\.changeset|release[-_]?notes|locales?|i18n|translations)/` +
-		`|\.(md|mdx|rst|adoc|txt|po|pot)$|(^|/)(changes|changelog|license|licence|readme|authors|news|security|version)$`)},
-	{kindGenerated, regexp.MustCompile(`(?i)(^|/)(dist|generated|gen)/|\.(pb\.\w+|g\.cs|designer\.cs|snap|map)$|_pb2(_grpc)?\.py$|\.gen\.\w+$`)},
-	{kindAsset, regexp.MustCompile(`(?i)\.(css|scss|sass|less|svg|png|jpe?g|gif|ico|webp|pdf|woff2?|ttf|eot|otf|zip|gz|jar|mp[34]|csv|tsv)$`)},
+	{kindVendored,
+		regexp.MustCompile(
+			`(?i)(^|/)(vendor|node_modules|third[_-]party|bower_components)/|[.-]min\.(js|css)$`)},
+	{kindTest, regexp.MustCompile(
+		`(^|/)([\w.-]*[-_.])?(tests?|specs?|__tests__|testdata|testing|e2e|__mocks__|cypress|playwright)/` +
+			`|[-_.](tests?|spec|e2e)\.\w+$|(^|/)(test_[^/]*|conftest)\.py$|[a-z0-9](Tests?|IT|Spec|TestCase)\.\w+$|(^|/)[A-Z]\w*Tests?/`)},
+	{kindComponent,
+		regexp.MustCompile(
+			`(?i)(^|/)([\w.-]*[.-]lock(\.\w+)?|npm-shrinkwrap\.json|go\.(mod|sum)|go\.work(\.sum)?|package\.json|pom\.xml` +
+				`|(build|settings)\.gradle(\.kts)?|(requirements|constraints)[\w.-]*\.(txt|in)|pipfile|pyproject\.toml|gemfile|composer\.json|cargo\.toml` +
+				`|packages\.config|libs\.versions\.toml|[^/]*\.(gemspec|csproj|nuspec|lock))$`)},
+	{kindDocs, regexp.MustCompile(
+		`(?i)(^|/)(docs?|documentation|changelogs?(\.d)?|\.changeset|release[-_]?notes|locales?|i18n|translations)/` +
+			`|\.(md|mdx|rst|adoc|txt|po|pot)$|(^|/)(changes|changelog|license|licence|readme|authors|news|security|version)$`)},
+	{kindGenerated,
+		regexp.MustCompile(
+			`(?i)(^|/)(dist|generated|gen)/|\.(pb\.\w+|g\.cs|designer\.cs|snap|map)$|_pb2(_grpc)?\.py$|\.gen\.\w+$`)},
+	{kindAsset, regexp.MustCompile(
+		`(?i)\.(css|scss|sass|less|svg|png|jpe?g|gif|ico|webp|pdf|woff2?|ttf|eot|otf|zip|gz|jar|mp[34]|csv|tsv)$`)},
 }
 
 // code names the endings of files that hold code or templates: what find counts.
@@ -61,14 +70,16 @@ func isTemplate(file string) bool {
 var templates = strings.Fields(`.phtml .vue .svelte .astro .eex .heex .twig .erb .haml .ejs .hbs .mustache .pug .html .htm .jsp
 	.jspx .ftl .tpl .cshtml .razor .xhtml .liquid .jinja .jinja2 .j2 .xsl .xslt .sql`)
 
-var generatedHead = regexp.MustCompile(`(?i)code generated .*do not edit|@generated\b|auto-?generated`)
+var generatedHead = regexp.MustCompile(
+	`(?i)code generated .*do not edit|@generated\b|auto-?generated`)
 
 func isGenerated(text string) bool { return generatedHead.MatchString(text[:min(len(text), 400)]) }
 
 var (
-	importing = regexp.MustCompile(`^\s*(import\b|from\s+\S+\s+import\b|#\s*include\b|(require|include)(_once|_relative)?\b[^=]*$` +
-		`|using\s+(static\s+)?[\w.=\s]+;|package\s+[\w.]+;?$|export\s.*\bfrom\b|@import\b|use\s+[\w\\:{}*,\s]+;` +
-		`|(const|let|var)\s.*=\s*require\([^)]*\);?$|\}\s*from\s+['"].*$)`)
+	importing = regexp.MustCompile(
+		`^\s*(import\b|from\s+\S+\s+import\b|#\s*include\b|(require|include)(_once|_relative)?\b[^=]*$` +
+			`|using\s+(static\s+)?[\w.=\s]+;|package\s+[\w.]+;?$|export\s.*\bfrom\b|@import\b|use\s+[\w\\:{}*,\s]+;` +
+			`|(const|let|var)\s.*=\s*require\([^)]*\);?$|\}\s*from\s+['"].*$)`)
 	quotedImport = regexp.MustCompile(`^\s*([\w.]+\s+)?"[^"\s]+"$`)
 	blankLine    = regexp.MustCompile(`^[\s{}()\[\];,]*$`)
 	hashComment  = regexp.MustCompile(`^\s*#([^!\[]|$)`)

@@ -18,7 +18,8 @@ func (r *Repository) Leaks(ctx context.Context, t *Table) (leaks fixture.Errors,
 		numbers := advisory.FindAllString(f.Advisory, -1)
 		heads := map[string]string{"the pool": t.Pin, "the change that brought it": f.Introduced}
 		for _, where := range []string{"the pool", "the change that brought it"} {
-			if heads[where] == "" || len(numbers) == 0 || where == "the pool" && len(f.Places[AtPin]) == 0 {
+			if heads[where] == "" || len(numbers) == 0 || where == "the pool" &&
+				len(f.Places[AtPin]) == 0 {
 				continue
 			}
 			args := []string{"grep", "-I", "-l", "-F", "--no-textconv"}
@@ -38,8 +39,11 @@ func (r *Repository) Leaks(ctx context.Context, t *Table) (leaks fixture.Errors,
 			}
 			for _, line := range splitLines(out) {
 				_, file, _ := strings.Cut(line, ":")
-				leaks = append(leaks, &fixture.Error{Pos: f.Pos, What: fmt.Sprintf("%s: %s names %s in %s: choose another pin, or leave the entry out",
-					f.ID, where, strings.Join(numbers, " or "), file)})
+				leaks = append(leaks,
+					&fixture.Error{Pos: f.Pos,
+						What: fmt.Sprintf(
+							"%s: %s names %s in %s: choose another pin, or leave the entry out",
+							f.ID, where, strings.Join(numbers, " or "), file)})
 			}
 		}
 	}
@@ -65,12 +69,15 @@ func (s Size) String() string {
 }
 
 // Measure returns the size of a commit's code within the scope.
-func (r *Repository) Measure(ctx context.Context, commit string, scope []string) (s Size, err error) {
+func (r *Repository) Measure(ctx context.Context, commit string,
+	scope []string) (s Size, err error) {
 	out, err := r.git(ctx, "ls-tree", "-r", "-l", "-z", commit)
 	for _, line := range strings.Split(out, "\x00") {
 		meta, file, ok := strings.Cut(line, "\t")
 		cells := strings.Fields(meta)
-		in := len(scope) == 0 || slices.ContainsFunc(scope, func(folder string) bool { return strings.HasPrefix(file, folder+"/") })
+		in := len(scope) == 0 ||
+			slices.ContainsFunc(scope,
+				func(folder string) bool { return strings.HasPrefix(file, folder+"/") })
 		if !ok || len(cells) != 4 || !isCode(file) || !in {
 			continue
 		}

@@ -44,8 +44,9 @@ func Pairs(vulnerable *Target, bad, good []*score.Result) (pairs []Pair) {
 		}
 		before, after := Reported(bad[i]), Reported(good[i])
 		for _, f := range counted {
-			outcome := map[[2]bool]Outcome{{true, false}: ToldApart, {true, true}: Blind, {false, false}: Missed,
-				{false, true}: Reversed}[[2]bool{before[f.ID], after[f.ID]}]
+			outcome := map[[2]bool]Outcome{{true, false}: ToldApart, {true, true}: Blind,
+				{false, false}: Missed,
+				{false, true}:  Reversed}[[2]bool{before[f.ID], after[f.ID]}]
 			pairs = append(pairs, Pair{vulnerable.Table.Name, f.ID, i, outcome})
 		}
 	}
@@ -68,7 +69,8 @@ type Summary struct {
 	Pairs        int
 	Of           map[Outcome]int
 	Repositories int
-	ToldApart    stat.Interval // share of the pairs; over repositories where there are several, else over fixes
+	// share of the pairs; over repositories where there are several, else over fixes
+	ToldApart stat.Interval
 }
 
 // Summarize counts the outcomes of pairs. It returns an error where there are none.
@@ -104,7 +106,8 @@ func (s Summary) String() string {
 		over = fmt.Sprintf("over %d repositories", s.Repositories)
 	}
 	n := func(o Outcome) int { return s.Of[o] }
-	return fmt.Sprintf("told apart %d of %d (%.0f %%, %.0f to %.0f %% %s); found %d, also where mended %d; reversed %d, missed %d",
+	return fmt.Sprintf(
+		"told apart %d of %d (%.0f %%, %.0f to %.0f %% %s); found %d, also where mended %d; reversed %d, missed %d",
 		n(ToldApart), s.Pairs, 100*s.ToldApart.Center, 100*s.ToldApart.Lo, 100*s.ToldApart.Hi, over,
 		n(ToldApart)+n(Blind), n(Blind), n(Reversed), n(Missed))
 }

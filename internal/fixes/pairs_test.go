@@ -26,7 +26,8 @@ func TestPairs(t *testing.T) {
 	table := &fixes.Table{Name: "shop"}
 	for _, id := range []string{"F01", "F02", "F03", "F04", "F05", "F06"} {
 		f := fixes.Fix{ID: id, CheckedBy: "derived", Date: "2026-03-01", CWEs: []audit.CWE{89},
-			Places: map[fixes.Tree][]audit.Place{fixes.AtPin: {{File: "a.go"}}, fixes.AtFixed: {{File: "a.go"}}}}
+			Places: map[fixes.Tree][]audit.Place{fixes.AtPin: {{File: "a.go"}},
+				fixes.AtFixed: {{File: "a.go"}}}}
 		switch id {
 		case "F05":
 			f.Twin = "mended again by 0123456789"
@@ -36,13 +37,16 @@ func TestPairs(t *testing.T) {
 		table.Fixes = append(table.Fixes, f)
 	}
 	pool, _ := table.Targets(fixes.Pool)
-	pairs := fixes.Pairs(&pool[0], []*score.Result{reported("F01", "F02", "F05", "F06"), nil}, []*score.Result{reported("F02", "F04"), reported()})
-	require.Equal(t, []fixes.Pair{{"shop", "F01", 0, fixes.ToldApart}, {"shop", "F02", 0, fixes.Blind}, {"shop", "F03", 0, fixes.Missed},
+	pairs := fixes.Pairs(&pool[0], []*score.Result{reported("F01", "F02", "F05", "F06"), nil},
+		[]*score.Result{reported("F02", "F04"), reported()})
+	require.Equal(t, []fixes.Pair{{"shop", "F01", 0, fixes.ToldApart},
+		{"shop", "F02", 0, fixes.Blind}, {"shop", "F03", 0, fixes.Missed},
 		{"shop", "F04", 0, fixes.Reversed}}, pairs)
 	s, err := fixes.Summarize(pairs)
 	require.NoError(t, err)
 	require.Contains(t, s.String(), "told apart 1 of 4 (25 %, ")
-	require.Contains(t, s.String(), "over the fixes of one repository); found 2, also where mended 1; reversed 1, missed 1")
+	require.Contains(t, s.String(),
+		"over the fixes of one repository); found 2, also where mended 1; reversed 1, missed 1")
 	_, err = fixes.Summarize(nil)
 	require.Error(t, err)
 	several := append([]fixes.Pair{{"club", "F01", 0, fixes.ToldApart}}, pairs...)
@@ -58,9 +62,11 @@ func TestPairs(t *testing.T) {
 // TestBesideKey counts what matches no entry, inside and outside of what a change adds.
 func TestBesideKey(t *testing.T) {
 	at := func(d score.Disposition, line int, review string) score.Scored {
-		return score.Scored{Path: "a.go", Disposition: d, Review: review, Finding: audit.Finding{Lines: audit.Range{Start: line, End: line}}}
+		return score.Scored{Path: "a.go", Disposition: d, Review: review,
+			Finding: audit.Finding{Lines: audit.Range{Start: line, End: line}}}
 	}
-	r := &score.Result{Findings: []score.Scored{at(score.Matched, 5, ""), at(score.OffKey, 5, "true"), at(score.OffKey, 50, ""), at(score.PastEnd, 500, "")}}
+	r := &score.Result{Findings: []score.Scored{at(score.Matched, 5, ""),
+		at(score.OffKey, 5, "true"), at(score.OffKey, 50, ""), at(score.PastEnd, 500, "")}}
 	require.Equal(t, fixes.Beside{Unknown: 2, Inside: 1, Judged: 1, Wrong: 1},
 		fixes.BesideKey(r, map[string][]audit.Range{"a.go": {{Start: 4, End: 6}}}))
 }

@@ -17,7 +17,8 @@ func (a *adder) pool(ctx context.Context, pin string) error {
 	when := map[string]int{}
 	for _, f := range t.Fixes {
 		if a.commit(ctx, f.Commit) == "" || a.commit(ctx, f.Parent) == "" {
-			return fmt.Errorf("%s: %s is not in %s: fetch it, or unshallow", f.Pos, short(f.Commit), a.Name)
+			return fmt.Errorf("%s: %s is not in %s: fetch it, or unshallow", f.Pos,
+				short(f.Commit), a.Name)
 		}
 		out, err := a.git(ctx, "log", "-1", "--format=%ct", f.Commit, "--")
 		if err != nil {
@@ -91,7 +92,8 @@ type source struct {
 }
 
 // source returns a file of a commit; nil where there is none.
-func (a *adder) source(ctx context.Context, held map[string]*source, commit, path string) (*source, error) {
+func (a *adder) source(ctx context.Context, held map[string]*source,
+	commit, path string) (*source, error) {
 	key := commit + ":" + path
 	if s, ok := held[key]; ok {
 		return s, nil
@@ -113,7 +115,8 @@ func (s *source) text(r audit.Range) []string {
 
 // unchanged returns a place in another tree where its function stands there byte by byte, or,
 // outside of functions, its lines; nil where it does not.
-func (a *adder) unchanged(ctx context.Context, held map[string]*source, from, to string, p audit.Place) (*audit.Place, error) {
+func (a *adder) unchanged(ctx context.Context, held map[string]*source, from, to string,
+	p audit.Place) (*audit.Place, error) {
 	old, err := a.source(ctx, held, from, p.File)
 	if err != nil || old == nil {
 		return nil, err
@@ -129,7 +132,8 @@ func (a *adder) unchanged(ctx context.Context, held map[string]*source, from, to
 	for _, g := range now.functions {
 		if g.name == f.name && slices.Equal(old.text(f.lines), now.text(g.lines)) {
 			shift := g.lines.Start - f.lines.Start
-			return &audit.Place{File: p.File, Function: p.Function, Lines: audit.Range{Start: p.Lines.Start + shift, End: p.Lines.End + shift}}, nil
+			return &audit.Place{File: p.File, Function: p.Function,
+				Lines: audit.Range{Start: p.Lines.Start + shift, End: p.Lines.End + shift}}, nil
 		}
 	}
 	return nil, nil
@@ -142,7 +146,8 @@ func (s *source) find(lines []string, p audit.Place) (found *audit.Place) {
 			if found != nil {
 				return nil
 			}
-			found = &audit.Place{File: p.File, Function: p.Function, Lines: audit.Range{Start: i + 1, End: i + len(lines)}}
+			found = &audit.Place{File: p.File, Function: p.Function,
+				Lines: audit.Range{Start: i + 1, End: i + len(lines)}}
 		}
 	}
 	return found
@@ -150,7 +155,8 @@ func (s *source) find(lines []string, p audit.Place) (found *audit.Place) {
 
 // moved returns where a place is in a later tree: in the function of the same name, or where
 // its lines stand; nil where neither is there.
-func (a *adder) moved(ctx context.Context, held map[string]*source, from, to string, p audit.Place) (*audit.Place, error) {
+func (a *adder) moved(ctx context.Context, held map[string]*source, from, to string,
+	p audit.Place) (*audit.Place, error) {
 	same, err := a.unchanged(ctx, held, from, to, p)
 	if err != nil || same != nil || p.Function == "" {
 		return same, err
@@ -192,8 +198,10 @@ func (a *adder) contest(ctx context.Context) error {
 			return err
 		}
 		for _, c := range slices.Backward(later) {
-			inTable := slices.ContainsFunc(a.table.Fixes, func(g Fix) bool { return g.Commit == c.hash })
-			if c.parent == "" || a.reverts[c.hash] != "" || !inTable && !flawWords.MatchString(c.body) {
+			inTable := slices.ContainsFunc(a.table.Fixes,
+				func(g Fix) bool { return g.Commit == c.hash })
+			if c.parent == "" || a.reverts[c.hash] != "" || !inTable &&
+				!flawWords.MatchString(c.body) {
 				continue
 			}
 			if _, ok := derived[c.hash]; !ok {
@@ -204,9 +212,10 @@ func (a *adder) contest(ctx context.Context) error {
 				derived[c.hash] = d.Places[:min(len(d.Places), maxPlaces)]
 			}
 			if slices.ContainsFunc(f.Places[AtFix], func(p audit.Place) bool {
-				return p.Function != "" && slices.ContainsFunc(derived[c.hash], func(q audit.Place) bool {
-					return q.File == p.File && q.Function == p.Function
-				})
+				return p.Function != "" &&
+					slices.ContainsFunc(derived[c.hash], func(q audit.Place) bool {
+						return q.File == p.File && q.Function == p.Function
+					})
 			}) {
 				f.Twin = againWords + short(c.hash)
 				break

@@ -124,7 +124,8 @@ func (r *Repository) changes(ctx context.Context, from, to string) (all []change
 	for i := 0; i+1 < len(fields); {
 		meta := strings.Fields(strings.TrimPrefix(fields[i], ":"))
 		if len(meta) != 5 {
-			return nil, fmt.Errorf("git diff-tree printed %q: expected modes, blobs, status", fields[i])
+			return nil, fmt.Errorf("git diff-tree printed %q: expected modes, blobs, status",
+				fields[i])
 		}
 		c := change{meta[4][0], fields[i+1], fields[i+1], meta[2], meta[3]}
 		i += 2
@@ -170,7 +171,8 @@ func (r *Repository) file(ctx context.Context, commit, path string) (text string
 func (r *Repository) URL(ctx context.Context) string {
 	out, _ := r.git(ctx, "config", "--get", "remote.origin.url")
 	url := strings.TrimSpace(out)
-	if scp := regexp.MustCompile(`^([\w.-]+@[\w.-]+):([\w./~-]+)$`).FindStringSubmatch(url); scp != nil {
+	if scp := regexp.MustCompile(
+		`^([\w.-]+@[\w.-]+):([\w./~-]+)$`).FindStringSubmatch(url); scp != nil {
 		url = "ssh://" + scp[1] + "/" + scp[2]
 	}
 	if strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "ssh://") {
@@ -240,7 +242,8 @@ type blamed struct {
 }
 
 // blame returns who wrote these lines, moves within and between files followed.
-func (r *Repository) blame(ctx context.Context, commit, path string, start, end int) ([]blamed, error) {
+func (r *Repository) blame(ctx context.Context, commit, path string,
+	start, end int) ([]blamed, error) {
 	out, err := r.git(ctx, "blame", "-w", "-M", "-C", "--porcelain",
 		fmt.Sprintf("-L%d,%d", start, end), commit, "--", path)
 	if err != nil {

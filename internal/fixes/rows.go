@@ -10,7 +10,8 @@ import (
 )
 
 // Columns are those of the table that find writes and add reads.
-var Columns = []string{"commit", "cwe", "id", "title", "severity", "advisory", "place", "introduced", "twin"}
+var Columns = []string{"commit", "cwe", "id", "title", "severity", "advisory", "place",
+	"introduced", "twin"}
 
 // A Row is one line of that table.
 type Row struct {
@@ -40,11 +41,13 @@ func ReadRows(file, text string) ([]Row, error) {
 			for j, name := range head {
 				head[j] = strings.ToLower(name)
 				if !slices.Contains(Columns, head[j]) || slices.Contains(head[:j], head[j]) {
-					c.Errorf(pos, "the column %q: expected each once of %s, separated by tabs", name, strings.Join(Columns, ", "))
+					c.Errorf(pos, "the column %q: expected each once of %s, separated by tabs",
+						name, strings.Join(Columns, ", "))
 				}
 			}
 			if !slices.Contains(head, "commit") || !slices.Contains(head, "cwe") {
-				c.Errorf(pos, "the columns commit and cwe are not both there: expected a heading that names them")
+				c.Errorf(pos,
+					"the columns commit and cwe are not both there: expected a heading that names them")
 			}
 		case len(cells) > len(head):
 			c.Errorf(pos, "%d columns, and the heading has %d", len(cells), len(head))
@@ -57,7 +60,8 @@ func ReadRows(file, text string) ([]Row, error) {
 		}
 	}
 	if len(rows) == 0 && c.Err() == nil {
-		c.Errorf(audit.Pos{File: file}, "holds no row: expected a heading with commit and cwe, and a fix a line")
+		c.Errorf(audit.Pos{File: file},
+			"holds no row: expected a heading with commit and cwe, and a fix a line")
 	}
 	return rows, c.Err()
 }

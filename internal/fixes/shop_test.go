@@ -24,9 +24,13 @@ type shop struct {
 
 func (s *shop) git(args ...string) string {
 	s.t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", s.dir, "-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgSign=false"}, args...)...)
-	date := fmt.Sprintf("%sT%02d:%02d:00Z", cmp.Or(s.when, "2026-03-01"), s.minutes/60, s.minutes%60)
-	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	cmd := exec.Command("git",
+		append([]string{"-C", s.dir, "-c", "user.name=x", "-c", "user.email=x@example.com", "-c",
+			"commit.gpgSign=false"}, args...)...)
+	date := fmt.Sprintf("%sT%02d:%02d:00Z", cmp.Or(s.when, "2026-03-01"),
+		s.minutes/60, s.minutes%60)
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date,
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	require.NoError(s.t, err, "git %v: %s", args, out)
 	return strings.TrimSpace(string(out))
@@ -42,7 +46,8 @@ func (s *shop) commit(name, message string, edits ...string) string {
 		if edits[i+1] != "" {
 			old, err := os.ReadFile(file)
 			require.NoError(s.t, err)
-			require.Equal(s.t, 1, strings.Count(string(old), edits[i+1]), "%s: %q", edits[i], edits[i+1])
+			require.Equal(s.t, 1, strings.Count(string(old), edits[i+1]), "%s: %q",
+				edits[i], edits[i+1])
 			text = strings.Replace(string(old), edits[i+1], text, 1)
 		}
 		require.NoError(s.t, os.MkdirAll(filepath.Dir(file), 0o755))
@@ -192,66 +197,101 @@ func newShop(t *testing.T) *shop {
 	require.NoError(t, err)
 	s := &shop{t: t, dir: dir, commits: map[string]string{}}
 	s.git("init", "-q", "-b", "main")
-	s.commit("root", "First version", "pay.go", "", payGo, "users.py", "", usersPy, "orders.js", "", ordersJS,
-		"view.php", "", viewPHP, "Mail.java", "", mailJava, "go.mod", "", "module shop\n\nrequire example.com/x v1.0.0\n",
+	s.commit("root", "First version", "pay.go", "", payGo, "users.py", "", usersPy, "orders.js", "",
+		ordersJS,
+		"view.php", "", viewPHP, "Mail.java", "", mailJava, "go.mod", "",
+		"module shop\n\nrequire example.com/x v1.0.0\n",
 		"pay_test.go", "", "package shop\n", "README.md", "", "# Shop\n")
 	// The change that brings a flaw: blame finds it.
-	s.commit("coupons", "Add coupons", "coupon.go", "", "package shop\n\nfunc apply(code string, user string) int {\n\treturn coupons[code]\n}\n",
-		"pay.go", "func refund", "func coupon(user, code string) error {\n\tbalances[user] += apply(code, user)\n\treturn nil\n}\n\nfunc refund")
-	s.commit("plain", "Add a greeting", "README.md", "# Shop", "# The shop\n\nSee GHSA-2222-3333-4444.")
+	s.commit("coupons", "Add coupons", "coupon.go", "",
+		"package shop\n\nfunc apply(code string, user string) int {\n\treturn coupons[code]\n}\n",
+		"pay.go", "func refund",
+		"func coupon(user, code string) error {\n\tbalances[user] += apply(code, user)\n\treturn nil\n}\n\nfunc refund")
+	s.commit("plain", "Add a greeting", "README.md", "# Shop",
+		"# The shop\n\nSee GHSA-2222-3333-4444.")
 	// 1: a guard is added (the place is the function, at that point); tests, documents and imports
 	// are no places (rules 1, 2).
-	s.commit("guard", "Reject amounts below zero: security", "pay.go", "\tbalance := balances[user]\n", "\tif amount < 0 {\n\t\treturn errAmount\n\t}\n\tbalance := balances[user]\n",
-		"pay.go", "import \"errors\"", "import (\n\t\"errors\"\n\t\"fmt\"\n)", "pay.go", "// charge takes money.", "// charge takes money; no negative one.",
-		"pay_test.go", "package shop", "package shop\n\nfunc TestCharge() {}", "README.md", "# The shop\n", "# The shop\n\nSafe.\n")
+	s.commit("guard", "Reject amounts below zero: security", "pay.go",
+		"\tbalance := balances[user]\n",
+		"\tif amount < 0 {\n\t\treturn errAmount\n\t}\n\tbalance := balances[user]\n",
+		"pay.go", "import \"errors\"", "import (\n\t\"errors\"\n\t\"fmt\"\n)", "pay.go",
+		"// charge takes money.", "// charge takes money; no negative one.",
+		"pay_test.go", "package shop", "package shop\n\nfunc TestCharge() {}", "README.md",
+		"# The shop\n", "# The shop\n\nSafe.\n")
 	// 2: a helper is new: nothing outside of functions that were there (rule 3).
-	s.commit("query", "Fix SQL injection in find (CWE-89)", "users.py", `"select * from users where name = '" + name + "'"`, `"select * from users where name = %s", plain(name)`,
-		"users.py", "def export(request):", "def plain(name):\n    return str(name)\n\n\ndef export(request):")
+	s.commit("query", "Fix SQL injection in find (CWE-89)", "users.py",
+		`"select * from users where name = '" + name + "'"`,
+		`"select * from users where name = %s", plain(name)`,
+		"users.py", "def export(request):",
+		"def plain(name):\n    return str(name)\n\n\ndef export(request):")
 	// 3: callers follow a changed signature (rule 4).
-	s.commit("traversal", "Path traversal in load, GHSA-2222-3333-4444", "pay.go", "func load(path string) string {\n\treturn read(\"/srv/\" + path)", "func load(kind, path string) string {\n\treturn read(\"/srv/\" + kind + clean(path))",
-		"pay.go", `load("invoices/" + id)`, `load("invoices/", id)`, "pay.go", `load("logos/" + id)`, `load("logos/", id)`)
+	s.commit("traversal", "Path traversal in load, GHSA-2222-3333-4444", "pay.go",
+		"func load(path string) string {\n\treturn read(\"/srv/\" + path)",
+		"func load(kind, path string) string {\n\treturn read(\"/srv/\" + kind + clean(path))",
+		"pay.go", `load("invoices/" + id)`, `load("invoices/", id)`, "pay.go",
+		`load("logos/" + id)`, `load("logos/", id)`)
 	// 4: a block returns in a new function (rule 5): what guards it is the place.
-	s.commit("export", "Check permission before export", "users.py", "def export(request):\n    rows = db.query(\"select * from users\")\n    out = []\n    for row in rows:\n        line = row.name + \",\" + row.mail\n        out.append(line)\n        count(line)\n    return \"\\n\".join(out)\n",
+	s.commit("export", "Check permission before export", "users.py",
+		"def export(request):\n    rows = db.query(\"select * from users\")\n    out = []\n    for row in rows:\n        line = row.name + \",\" + row.mail\n        out.append(line)\n        count(line)\n    return \"\\n\".join(out)\n",
 		"def export(request):\n    rows = db.query(\"select * from users\")\n    return lines(rows)\n\n\ndef lines(rows):\n    out = []\n    for row in rows:\n        line = row.name + \",\" + row.mail\n        out.append(line)\n        count(line)\n    return \"\\n\".join(out)\n",
-		"users.py", "        db.run(\"delete", "        if not user.admin:\n            raise Forbidden()\n        db.run(\"delete")
+		"users.py", "        db.run(\"delete",
+		"        if not user.admin:\n            raise Forbidden()\n        db.run(\"delete")
 	// 5: a pure rename follows (rule 6).
-	s.commit("xss", "Escape names in profile: XSS", "users.py", `"<h1>" + usr.name`, `"<h1>" + escape(usr.name)`,
-		"users.py", "    everyone = db.query(\"select * from users\")\n    return everyone\n", "    people = db.query(\"select * from users\")\n    return people\n")
+	s.commit("xss", "Escape names in profile: XSS", "users.py", `"<h1>" + usr.name`,
+		`"<h1>" + escape(usr.name)`,
+		"users.py", "    everyone = db.query(\"select * from users\")\n    return everyone\n",
+		"    people = db.query(\"select * from users\")\n    return people\n")
 	// 6: of two places the one that gains guards comes first (rule 7).
-	s.commit("owner", "Orders of others: access control", "orders.js", "  const rows = db.all('orders')", "  const rows = db.all('orders', 'id')",
-		"orders.js", "  res.send(order)", "  if (order.owner !== req.user.id) {\n    throw new Forbidden()\n  }\n  res.send(order)")
+	s.commit("owner", "Orders of others: access control", "orders.js",
+		"  const rows = db.all('orders')", "  const rows = db.all('orders', 'id')",
+		"orders.js", "  res.send(order)",
+		"  if (order.owner !== req.user.id) {\n    throw new Forbidden()\n  }\n  res.send(order)")
 	// 7: a template has no functions: its changed lines (rule 3).
-	s.commit("template", "Escape the name in the template", "view.php", "<h1>Hello <?= $name ?></h1>", "<h1>Hello <?= htmlspecialchars($name) ?></h1>")
+	s.commit("template", "Escape the name in the template", "view.php",
+		"<h1>Hello <?= $name ?></h1>", "<h1>Hello <?= htmlspecialchars($name) ?></h1>")
 	// 8: a decorator belongs to its function.
-	s.commit("login", "Only admins see admin: unauthorized access", "users.py", "def admin(request):", "@login_required\ndef admin(request):")
+	s.commit("login", "Only admins see admin: unauthorized access", "users.py",
+		"def admin(request):", "@login_required\ndef admin(request):")
 	// 9: a method in Java, with white space alone elsewhere.
-	s.commit("header", "Header injection in mail", "Mail.java", "    sender.send(\"To: \" + to, text);", "    sender.send(\"To: \" + to.replace(\"\\n\", \"\"), text);",
+	s.commit("header", "Header injection in mail", "Mail.java",
+		"    sender.send(\"To: \" + to, text);",
+		"    sender.send(\"To: \" + to.replace(\"\\n\", \"\"), text);",
 		"Mail.java", "    return \"Re: \" + s;", "\treturn \"Re: \" + s;")
 	// 10: the change that brought it is one commit.
-	s.commit("coupon", "Coupons of others: authorization bypass", "coupon.go", "\treturn coupons[code]", "\tif owners[code] != user {\n\t\treturn 0\n\t}\n\treturn coupons[code]")
+	s.commit("coupon", "Coupons of others: authorization bypass", "coupon.go",
+		"\treturn coupons[code]",
+		"\tif owners[code] != user {\n\t\treturn 0\n\t}\n\treturn coupons[code]")
 	// 11: the same function as 1: its twin is contested.
-	s.commit("again", "Reject amounts above the balance: security", "pay.go", "\tbalances[user] = balance - amount\n", "\tif amount > balance {\n\t\treturn errAmount\n\t}\n\tbalances[user] = balance - amount\n")
+	s.commit("again", "Reject amounts above the balance: security", "pay.go",
+		"\tbalances[user] = balance - amount\n",
+		"\tif amount > balance {\n\t\treturn errAmount\n\t}\n\tbalances[user] = balance - amount\n")
 	// 12: a place that somebody names.
-	s.commit("basket", "Price of an item is checked: business logic", "orders.js", "    this.items.push(item)", "    this.items.push(price(item))",
+	s.commit("basket", "Price of an item is checked: business logic", "orders.js",
+		"    this.items.push(item)", "    this.items.push(price(item))",
 		"orders.js", "a + b.price", "a + Math.max(b.price, 0)")
 	// What add complains of.
-	s.commit("tests", "Security test", "pay_test.go", "func TestCharge() {}", "func TestCharge() { charge(\"x\", -1) }", "README.md", "Safe.", "Safer.")
+	s.commit("tests", "Security test", "pay_test.go", "func TestCharge() {}",
+		"func TestCharge() { charge(\"x\", -1) }", "README.md", "Safe.", "Safer.")
 	s.commit("component", "Update x: CVE-2026-11111", "go.mod", "v1.0.0", "v1.0.1")
-	s.commit("wrong", "Limit refunds: security", "pay.go", "\tbalances[user] += amount\n", "\tbalances[user] += min(amount, 100)\n")
+	s.commit("wrong", "Limit refunds: security", "pay.go", "\tbalances[user] += amount\n",
+		"\tbalances[user] += min(amount, 100)\n")
 	s.git("revert", "--no-edit", s.commits["wrong"])
 	s.commits["revert"] = s.git("rev-parse", "HEAD")
 	many := "package shop\n"
 	for i := range 15 {
 		many += fmt.Sprintf("\nfunc f%d(s string) string {\n\treturn s\n}\n", i)
 	}
-	s.commit("helpers", "Helpers", "a/many.go", "", many, "b/many.go", "", many, "c/many.go", "", many)
+	s.commit("helpers", "Helpers", "a/many.go", "", many, "b/many.go", "", many,
+		"c/many.go", "", many)
 	five := func(text string) string {
 		for i := range 5 {
-			text = strings.Replace(text, fmt.Sprintf("f%d(s string) string {\n\treturn s\n", i), fmt.Sprintf("f%d(s string) string {\n\treturn escape(s)\n", i), 1)
+			text = strings.Replace(text, fmt.Sprintf("f%d(s string) string {\n\treturn s\n", i),
+				fmt.Sprintf("f%d(s string) string {\n\treturn escape(s)\n", i), 1)
 		}
 		return text
 	}
-	s.commit("many", "Escape everywhere: security", "a/many.go", "", five(many), "b/many.go", "", five(many), "c/many.go", "", five(many))
+	s.commit("many", "Escape everywhere: security", "a/many.go", "", five(many), "b/many.go", "",
+		five(many), "c/many.go", "", five(many))
 	s.git("checkout", "-q", "-b", "stable", s.commits["plain"])
 	s.minutes++
 	s.git("cherry-pick", "-x", s.commits["query"])

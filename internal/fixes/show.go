@@ -45,7 +45,8 @@ func Show(w io.Writer, f *Fix, d *Derivation) {
 		} else if h.Demoted != "" {
 			verdict = "demoted: " + h.Demoted
 		}
-		fmt.Fprintf(w, "\n%s  %s\n", audit.Place{File: h.File, Function: h.Function, Lines: h.lines()}, verdict)
+		fmt.Fprintf(w, "\n%s  %s\n", audit.Place{File: h.File, Function: h.Function,
+			Lines: h.lines()}, verdict)
 		for _, line := range h.Removed {
 			fmt.Fprintln(w, "-"+printable(line))
 		}

@@ -89,7 +89,8 @@ func Names(fsys fs.FS) []string {
 // be used.
 func Read(fsys fs.FS, file string) (t *Table, advice fixture.Errors, err error) {
 	c := &fixture.Complaints{}
-	t = &Table{Name: strings.TrimSuffix(path.Base(file), ".md"), Pos: audit.Pos{File: file, Line: 1}}
+	t = &Table{Name: strings.TrimSuffix(path.Base(file), ".md"),
+		Pos: audit.Pos{File: file, Line: 1}}
 	at := map[string]int{}
 	seen := map[string]bool{}
 	for _, s := range c.Sections(fsys, file) {
@@ -99,7 +100,8 @@ func Read(fsys fs.FS, file string) (t *Table, advice fixture.Errors, err error) 
 			t.identity(s)
 			name = "the title"
 		case name == "fixes":
-			for _, r := range s.Rows("ID", "Fix", "Parent", "Date", "CWE", "Severity", "Title", "Advisory",
+			for _, r := range s.Rows("ID", "Fix", "Parent", "Date", "CWE", "Severity", "Title",
+				"Advisory",
 				"Introduced", "Base", "Twin", "Checked by") {
 				f := readFix(r)
 				if _, twice := at[f.ID]; twice {
@@ -118,12 +120,14 @@ func Read(fsys fs.FS, file string) (t *Table, advice fixture.Errors, err error) 
 				tree := Tree(r.Get("Tree"))
 				switch {
 				case !ok:
-					r.Errorf("the ID is %q: expected one of the section Fixes, which stands above", r.Get("ID"))
+					r.Errorf("the ID is %q: expected one of the section Fixes, which stands above",
+						r.Get("ID"))
 				case !slices.Contains(trees, tree):
 					r.Errorf("the tree is %q: expected parent, pin, fixed, change or fix", tree)
 				default:
 					f := &t.Fixes[i]
-					f.Places[tree] = append(f.Places[tree], audit.Place{File: r.File("File"), Function: r.Get("Function"), Lines: r.Lines()})
+					f.Places[tree] = append(f.Places[tree], audit.Place{File: r.File("File"),
+						Function: r.Get("Function"), Lines: r.Lines()})
 				}
 			}
 		default:
@@ -141,7 +145,8 @@ func Read(fsys fs.FS, file string) (t *Table, advice fixture.Errors, err error) 
 	}
 	for _, f := range t.Fixes {
 		if len(f.Places[AtParent]) == 0 {
-			c.Errorf(f.Pos, "%s has no place in the tree parent: expected one in the section Places", f.ID)
+			c.Errorf(f.Pos,
+				"%s has no place in the tree parent: expected one in the section Places", f.ID)
 		}
 	}
 	t.Hash = t.hash()
@@ -155,7 +160,8 @@ var wholeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 func (t *Table) identity(s fixture.Section) {
 	for _, r := range s.Rows("Field", "Value") {
-		if !r.Read("Field", "Value", map[string]any{"repository": &t.Repository, "pin": &t.Pin, "fixed": &t.Fixed,
+		if !r.Read("Field", "Value", map[string]any{"repository": &t.Repository, "pin": &t.Pin,
+			"fixed": &t.Fixed,
 			"scope": &t.Scope}) {
 			r.Errorf("unknown field %q: expected Repository, Pin, Fixed or Scope", r.Get("Field"))
 		}
@@ -176,12 +182,15 @@ func (t *Table) identity(s fixture.Section) {
 }
 
 func readFix(r fixture.Row) Fix {
-	f := Fix{ID: r.Get("ID"), Commit: r.Get("Fix"), Parent: r.Get("Parent"), Date: r.Get("Date"), CWEs: r.CWEs(),
-		Title: r.Raw("Title"), Advisory: r.Get("Advisory"), Introduced: r.Get("Introduced"), Base: r.Get("Base"), Twin: r.Get("Twin"),
+	f := Fix{ID: r.Get("ID"), Commit: r.Get("Fix"), Parent: r.Get("Parent"), Date: r.Get("Date"),
+		CWEs:  r.CWEs(),
+		Title: r.Raw("Title"), Advisory: r.Get("Advisory"), Introduced: r.Get("Introduced"),
+		Base: r.Get("Base"), Twin: r.Get("Twin"),
 		CheckedBy: r.Get("Checked by"), Places: map[Tree][]audit.Place{}, Pos: r.Pos}
 	r.NeedText("ID", "Title", "Checked by")
-	for column, hash := range map[string]string{"Fix": f.Commit, "Parent": f.Parent, "Introduced": f.Introduced,
-		"Base": f.Base} {
+	for column, hash := range map[string]string{"Fix": f.Commit, "Parent": f.Parent,
+		"Introduced": f.Introduced,
+		"Base":       f.Base} {
 		if !wholeHash.MatchString(hash) && (hash != "" || column == "Fix" || column == "Parent") {
 			r.Errorf("%s is %q: expected a commit of 40 hex digits", column, hash)
 		}
@@ -236,7 +245,8 @@ func (t *Table) Format() string {
 		row("Scope", strings.Join(t.Scope, ", "))
 	}
 	b.WriteString("\n# Fixes\n\n")
-	head("ID", "Fix", "Parent", "Date", "CWE", "Severity", "Title", "Advisory", "Introduced", "Base", "Twin", "Checked by")
+	head("ID", "Fix", "Parent", "Date", "CWE", "Severity", "Title", "Advisory", "Introduced",
+		"Base", "Twin", "Checked by")
 	for _, f := range t.Fixes {
 		var cwes []string
 		for _, c := range f.CWEs {
@@ -246,7 +256,8 @@ func (t *Table) Format() string {
 		if f.Severity != audit.SeverityUnknown {
 			severity = f.Severity.String()
 		}
-		row(f.ID, f.Commit, f.Parent, f.Date, strings.Join(cwes, ", "), severity, f.Title, f.Advisory, f.Introduced,
+		row(f.ID, f.Commit, f.Parent, f.Date, strings.Join(cwes, ", "), severity, f.Title,
+			f.Advisory, f.Introduced,
 			f.Base, f.Twin, f.CheckedBy)
 	}
 	b.WriteString("\n# Places\n\n")
@@ -292,12 +303,14 @@ func (t *Table) Summary() string {
 		for _, x := range []struct {
 			n  *int
 			is bool
-		}{{&pool, len(f.Places[AtPin]) > 0}, {&changes, len(f.Places[AtChange]) > 0}, {&unclean, f.Twin != ""}, {&unreadFixes, !f.Read()}} {
+		}{{&pool, len(f.Places[AtPin]) > 0}, {&changes, len(f.Places[AtChange]) > 0}, {&unclean,
+			f.Twin != ""}, {&unreadFixes, !f.Read()}} {
 			if x.is {
 				*x.n++
 			}
 		}
 	}
-	return fmt.Sprintf("%d fixes: %d in the pool, %d with the change that brought the flaw, %d without a clean twin, %d unread",
+	return fmt.Sprintf(
+		"%d fixes: %d in the pool, %d with the change that brought the flaw, %d without a clean twin, %d unread",
 		len(t.Fixes), pool, changes, unclean, unreadFixes)
 }

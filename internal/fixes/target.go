@@ -19,7 +19,8 @@ type View string
 
 // The views.
 const (
-	Pool   View = "pool"   // the trees before the first and after the last fix: one audit, many entries
+	// the trees before the first and after the last fix: one audit, many entries
+	Pool   View = "pool"
 	Change View = "change" // each fix by itself, as a pull request
 )
 
@@ -53,7 +54,8 @@ func (t *Table) Targets(v View) (all []Target, left []string) {
 		all = []Target{{Table: t}, {Table: t, Mended: true}}
 	}
 	// Without an entry that counts there is nothing to measure.
-	return slices.DeleteFunc(all, func(x Target) bool { return len(x.Project(nil).Known) == 0 }), left
+	return slices.DeleteFunc(all, func(x Target) bool { return len(x.Project(nil).Known) == 0 }),
+		left
 }
 
 // Stratum names what one exchange of the gate is about: the repository in the pool, the fix
@@ -134,10 +136,12 @@ func (x *Target) Unread(dims map[audit.CWE]audit.Dimension) *audit.Project {
 }
 
 func (x *Target) project(entries []*Fix, dims map[audit.CWE]audit.Dimension) *audit.Project {
-	p := &audit.Project{Name: x.Name(), Title: "Security fixes of " + x.Table.Name, Repository: x.Table.Repository,
-		Commit: x.Head(), KeyHash: x.Table.Hash, Mended: x.Mended, Pos: x.Table.Pos}
+	p := &audit.Project{Name: x.Name(), Title: "Security fixes of " + x.Table.Name,
+		Repository: x.Table.Repository,
+		Commit:     x.Head(), KeyHash: x.Table.Hash, Mended: x.Mended, Pos: x.Table.Pos}
 	for _, f := range entries {
-		k := audit.Known{ID: f.ID, Dimension: dims[f.CWEs[0]], CWEs: f.CWEs, Severity: f.Severity, Title: f.Title,
+		k := audit.Known{ID: f.ID, Dimension: dims[f.CWEs[0]], CWEs: f.CWEs, Severity: f.Severity,
+			Title:    f.Title,
 			Evidence: "mended by " + short(f.Commit), Places: f.Places[x.tree()], Pos: f.Pos}
 		if len(k.Places) == 0 { // its code is gone
 			continue
@@ -202,7 +206,8 @@ func (x *Target) Export(ctx context.Context, dir string, fetch Fetch) (s *Sealed
 }
 
 func (x *Target) clone(ctx context.Context, fetch Fetch, commit string) (*seal.Clone, error) {
-	return fetch(ctx, &audit.Project{Name: x.Table.Name, Repository: x.Table.Repository, Commit: commit, Pos: x.Table.Pos})
+	return fetch(ctx, &audit.Project{Name: x.Table.Name, Repository: x.Table.Repository,
+		Commit: commit, Pos: x.Table.Pos})
 }
 
 // list lists the files of what is shown.
@@ -221,10 +226,12 @@ func (s *Sealed) list(ctx context.Context, clone *seal.Clone) (err error) {
 // commit makes the repository of the two trees below tmp.
 func (s *Sealed) commit(ctx context.Context, tmp, dir string) error {
 	git := func(args ...string) (string, error) {
-		cmd := seal.Git(ctx, append([]string{"-C", dir, "-c", "core.logAllRefUpdates=false", "-c", "core.safecrlf=false",
+		cmd := seal.Git(ctx, append([]string{"-C", dir, "-c", "core.logAllRefUpdates=false", "-c",
+			"core.safecrlf=false",
 			"-c", "core.autocrlf=false", "-c", "core.quotePath=false"}, args...)...)
 		for _, who := range []string{"AUTHOR", "COMMITTER"} {
-			cmd.Env = append(cmd.Env, "GIT_"+who+"_NAME=author", "GIT_"+who+"_EMAIL=author@example.com",
+			cmd.Env = append(cmd.Env, "GIT_"+who+"_NAME=author",
+				"GIT_"+who+"_EMAIL=author@example.com",
 				"GIT_"+who+"_DATE=2000-01-01T00:00:00Z")
 		}
 		out, err := cmd.CombinedOutput()
@@ -268,14 +275,17 @@ func (s *Sealed) commit(ctx context.Context, tmp, dir string) error {
 	step("clean", "-q", "-d", "-f", "-x")
 	s.Task.Base, s.Task.Head = step("rev-parse", "main"), step("rev-parse", "change")
 	s.Task.Diff = step("diff", "--no-ext-diff", "--no-textconv", "main", "change", "--") + "\n"
-	s.Changed = changedLines(step("diff", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv", "main", "change", "--"))
+	s.Changed = changedLines(step("diff", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"main", "change", "--"))
 	if status := step("status", "--porcelain"); err == nil && status != "" {
-		err = errors.New("what is checked out differs from what was committed: " + audit.OneLine(status, 200))
+		err = errors.New("what is checked out differs from what was committed: " +
+			audit.OneLine(status, 200))
 	}
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"logs", "ORIG_HEAD", "COMMIT_EDITMSG", "description", "hooks", "branches"} {
+	for _, name := range []string{"logs", "ORIG_HEAD", "COMMIT_EDITMSG", "description",
+		"hooks", "branches"} {
 		if err := os.RemoveAll(filepath.Join(dir, ".git", name)); err != nil {
 			return err
 		}
@@ -296,7 +306,8 @@ func changedLines(diff string) map[string][]audit.Range {
 			if m[4] != "" {
 				n = number(m[4])
 			}
-			found[file] = append(found[file], audit.Range{Start: max(1, start), End: max(1, start+max(0, n-1))})
+			found[file] = append(found[file], audit.Range{Start: max(1, start),
+				End: max(1, start+max(0, n-1))})
 		}
 	}
 	return found

@@ -23,7 +23,8 @@ func (s *shop) table(t *testing.T) *fixes.Table {
 		require.Empty(t, refused)
 		s.text = table.Format()
 	}
-	table, _, err := fixes.Read(fstest.MapFS{"fixtures/fixes/shop.md": {Data: []byte(s.text)}}, "fixtures/fixes/shop.md")
+	table, _, err := fixes.Read(fstest.MapFS{"fixtures/fixes/shop.md": {Data: []byte(s.text)}},
+		"fixtures/fixes/shop.md")
 	require.NoError(t, err)
 	return table
 }
@@ -55,7 +56,8 @@ func TestViews(t *testing.T) {
 	changes, left := table.Targets(fixes.Change)
 	require.Len(t, left, 11)
 	require.Equal(t, "F01: nobody knows the change that brought it: fill Introduced", left[0])
-	require.Equal(t, []string{"shop.F10", "shop.F10.mended"}, []string{changes[0].Name(), changes[1].Name()})
+	require.Equal(t, []string{"shop.F10", "shop.F10.mended"},
+		[]string{changes[0].Name(), changes[1].Name()})
 
 	dir := filepath.Join(t.TempDir(), "src")
 	sealed, err := pool[0].Export(context.Background(), dir, s.fetch(t))
@@ -85,8 +87,10 @@ func TestChangeExport(t *testing.T) {
 			require.Empty(t, in.git("remote"))
 			require.Empty(t, in.git("tag"))
 			require.Empty(t, in.git("reflog", "--all"))
-			all := strings.Fields(in.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
-			require.Len(t, strings.Split(in.git("rev-list", "--objects", "--all"), "\n"), len(all), "no other object")
+			all := strings.Fields(in.git("cat-file", "--batch-all-objects",
+				"--batch-check=%(objectname)"))
+			require.Len(t, strings.Split(in.git("rev-list", "--objects", "--all"), "\n"), len(all),
+				"no other object")
 			require.NoFileExists(t, filepath.Join(dir, ".git", "logs"))
 			require.Equal(t, sealed.Task.Diff, in.git("diff", "origin/HEAD...")+"\n")
 			for _, said := range s.commits {

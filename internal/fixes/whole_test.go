@@ -66,7 +66,8 @@ func TestTheWholeWay(t *testing.T) {
 	status := 0
 	run := func(name string, args ...string) string {
 		cmd := exec.Command(name, args...)
-		cmd.Dir, cmd.Env = root, append(os.Environ(), "ASSAY_ROOT="+root, "ASSAY_CACHE="+filepath.Join(root, "cache"))
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "ASSAY_ROOT="+root,
+			"ASSAY_CACHE="+filepath.Join(root, "cache"))
 		if name == "go" {
 			cmd.Dir = filepath.Join("..", "..")
 		}
@@ -77,23 +78,32 @@ func TestTheWholeWay(t *testing.T) {
 	s.git("clone", "-q", s.dir, filepath.Join(root, "repository"))
 	found := run(bin, "fixes", "find", "repository", "--since", "2026-01-01")
 	require.Contains(t, found, s.commits["query"]+"\tCWE-89\t")
-	require.NoError(t, os.WriteFile(filepath.Join(root, "fixes.tsv"), []byte(s.tsv(entries)), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixes.tsv"),
+		[]byte(s.tsv(entries)), 0o644))
 	added := run(bin, "fixes", "add", "shop", "fixes.tsv", "--repository", "repository")
-	require.Contains(t, added, "fixtures/fixes/shop.md: 12 fixes: 11 in the pool, 1 with the change that brought the flaw, 1 without a clean twin, 0 unread\n")
+	require.Contains(t, added,
+		"fixtures/fixes/shop.md: 12 fixes: 11 in the pool, 1 with the change that brought the flaw, 1 without a clean twin, 0 unread\n")
 	require.Contains(t, added, "each tree of the pool: 6 files of code, about ")
 	shown := run(bin, "fixes", "show", "shop", "F02")
-	for _, want := range []string{"F02 ", "  1. users.py:find:6\n", "users.py:find:6  place\n", "dropped: outside of functions"} {
+	for _, want := range []string{"F02 ", "  1. users.py:find:6\n", "users.py:find:6  place\n",
+		"dropped: outside of functions"} {
 		require.Contains(t, shown, want)
 	}
 	lint := run(bin, "lint")
 	require.Contains(t, lint, "advice: fixtures/fixes/shop.md:13: F01 mended again by ")
-	require.Contains(t, lint, "F03: the pool names GHSA-2222-3333-4444 in README.md: choose another pin, or leave the entry out")
-	require.Contains(t, run(bin, "plan", "--filter", "shop"), "2 projects, 21 vulnerabilities; a trial of all of them: ")
-	require.Contains(t, run(bin, "plan", "--filter", "shop", "--view", "change"), "2 projects, 2 vulnerabilities; a trial of all of them: ")
+	require.Contains(t, lint,
+		"F03: the pool names GHSA-2222-3333-4444 in README.md: choose another pin, or leave the entry out")
+	require.Contains(t, run(bin, "plan", "--filter", "shop"),
+		"2 projects, 21 vulnerabilities; a trial of all of them: ")
+	require.Contains(t, run(bin, "plan", "--filter", "shop", "--view", "change"),
+		"2 projects, 2 vulnerabilities; a trial of all of them: ")
 
-	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures", "auditors.md"), []byte(auditors), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "fixtures", "auditors.md"),
+		[]byte(auditors), 0o644))
 	suite := func(args ...string) string {
-		out := run("go", append([]string{"test", "-count=1", "-v", "-run", "Regression", ".", "-args"}, args...)...)
+		out := run("go",
+			append([]string{"test", "-count=1", "-v", "-run", "Regression", ".", "-args"},
+				args...)...)
 		return strings.Join(strings.Fields(out), " ")
 	}
 	pool := suite("-auditor", "grep", "-filter", "shop")
@@ -114,12 +124,15 @@ func TestTheWholeWay(t *testing.T) {
 	var known []string
 	for _, f := range table.Fixes[:10] {
 		if p := f.Places[fixes.AtPin]; len(p) > 0 && f.ID != "F02" {
-			known = append(known, fmt.Sprintf(`{"file":%q,"line":%d,"cwe":%q,"severity":"HIGH","title":"x"}`, p[0].File, p[0].Lines.Start, f.CWEs[0]))
+			known = append(known,
+				fmt.Sprintf(`{"file":%q,"line":%d,"cwe":%q,"severity":"HIGH","title":"x"}`,
+					p[0].File, p[0].Lines.Start, f.CWEs[0]))
 		}
 	}
 	report := func(findings ...string) {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, "agent"), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(root, "agent", "report.json"), []byte("["+strings.Join(findings, ",")+"]"), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(root, "agent", "report.json"),
+			[]byte("["+strings.Join(findings, ",")+"]"), 0o644))
 	}
 	report(known...)
 	suite("-auditor", "agent", "-filter", "shop", "-trials", "3")
@@ -139,10 +152,13 @@ func TestTheWholeWay(t *testing.T) {
 	clone := filepath.Join(root, "repository")
 	text, err := os.ReadFile(filepath.Join(clone, "pay.go"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(clone, "pay.go"), []byte(strings.Replace(string(text), "+= amount", "+= max(amount, 0)", 1)), 0o644))
-	in := &shop{t: t, dir: clone, minutes: s.minutes, when: time.Now().AddDate(0, 0, 2).Format(time.DateOnly), commits: map[string]string{}}
+	require.NoError(t, os.WriteFile(filepath.Join(clone, "pay.go"),
+		[]byte(strings.Replace(string(text), "+= amount", "+= max(amount, 0)", 1)), 0o644))
+	in := &shop{t: t, dir: clone, minutes: s.minutes,
+		when: time.Now().AddDate(0, 0, 2).Format(time.DateOnly), commits: map[string]string{}}
 	in.git("commit", "-qam", "Refund no negative amounts")
-	require.NoError(t, os.WriteFile(filepath.Join(root, "later.tsv"), []byte("commit\tcwe\n"+in.git("rev-parse", "HEAD")+"\tCWE-20\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "later.tsv"),
+		[]byte("commit\tcwe\n"+in.git("rev-parse", "HEAD")+"\tCWE-20\n"), 0o644))
 	run(bin, "fixes", "add", "shop", "later.tsv", "--repository", "repository")
 	again := run(bin, "score", records[len(records)-1])
 	require.Contains(t, again, "F13 was reported ahead of the fix")

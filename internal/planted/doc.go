@@ -6,9 +6,16 @@
 // describes the bad one.
 //
 //   - [Read] returns a [Project], or all of its errors with file and line.
-//   - [Project.Draw] chooses by a seed which sites are bad, the order of functions, and the names of tables and files. [Project.DrawArea] draws one module alone. [Draw.Render] returns the files of a draw with the place of every site, and [Combine] joins the draws of several projects.
-//   - [Target.Write] and [Target.Export] write the files into a folder. [Target.Project] returns the key: bad sites are vulnerabilities, good ones decoys.
-//   - [Verify] builds and starts draws with a PostgreSQL database and runs the application's tests, the functional tests and one exploit a site. An exploit must succeed exactly if its site is bad.
+//
+// - [Project.Draw] chooses by a seed which sites are bad, the order of functions, and the names
+// of tables and files. [Project.DrawArea] draws one module alone. [Draw.Render] returns the
+// files of a draw with the place of every site, and [Combine] joins the draws of several
+// projects.
+// - [Target.Write] and [Target.Export] write the files into a folder. [Target.Project] returns
+// the key: bad sites are vulnerabilities, good ones decoys.
+// - [Verify] builds and starts draws with a PostgreSQL database and runs the application's
+// tests, the functional tests and one exploit a site. An exploit must succeed exactly if its
+// site is bad.
 //
 // A draw depends on the project and the seed alone: its bytes are the same on every machine and
 // with every version of Go.

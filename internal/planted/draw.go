@@ -77,7 +77,8 @@ func (p *Project) Draw(seed uint64) *Draw {
 // with returns a draw in which exactly these sites are bad, with order, names and files as
 // written.
 func (p *Project) with(bad []string) *Draw {
-	d := &Draw{project: p, bad: map[string]bool{}, names: map[string]string{}, files: map[string]string{}}
+	d := &Draw{project: p, bad: map[string]bool{}, names: map[string]string{},
+		files: map[string]string{}}
 	for _, id := range bad {
 		d.bad[id] = true
 	}

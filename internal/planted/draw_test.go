@@ -42,7 +42,8 @@ func TestDrawForEver(t *testing.T) {
 		got[seed] = digest(p.Draw(seed).Render())
 		require.Equal(t, got[seed], digest(read(t, desk(t)).Draw(seed).Render()))
 	}
-	require.Equal(t, map[uint64]string{0: "439ffdb366f3c5dd", 1: "d9ad2bd9fdfd21c9", 2: "d8ba9a8d9a3927aa", 19: "763ed4d5a8cfa674",
+	require.Equal(t, map[uint64]string{0: "439ffdb366f3c5dd", 1: "d9ad2bd9fdfd21c9",
+		2: "d8ba9a8d9a3927aa", 19: "763ed4d5a8cfa674",
 		math.MaxUint64: "ccf3ded974f89a34"}, got)
 }
 
@@ -74,9 +75,12 @@ func TestDrawShare(t *testing.T) {
 func big(t require.TestingT, n int) *planted.Project {
 	var source strings.Builder
 	for i := range n {
-		fmt.Fprintf(&source, "# site:XY-%d good\ngood %d\n# site:XY-%d bad\nbad %d\n# site:XY-%d end\n", i, i, i, i, i)
+		fmt.Fprintf(&source,
+			"# site:XY-%d good\ngood %d\n# site:XY-%d bad\nbad %d\n# site:XY-%d end\n",
+			i, i, i, i, i)
 	}
-	p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(n)}, "big/source/a.txt": {Data: []byte(source.String())}}, "big")
+	p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(n)},
+		"big/source/a.txt": {Data: []byte(source.String())}}, "big")
 	require.NoError(t, err)
 	return p
 }
@@ -86,9 +90,10 @@ func bigDoc(n int) []byte {
 	for i := range n {
 		fmt.Fprintf(&rows, "| XY-%d | Auth | CWE-639 | LOW | | t | e | r | | logic | local |\n", i)
 	}
-	return []byte("# Big\n\n| Field | Value |\n|---|---|\n| Language | None |\n| Recall goal | 70 % |\n\n# Commands\n\n| Step | Command |\n|---|---|\n" +
-		"| start | true |\n| test | true |\n| functional | true |\n| exploit | true |\n\n# Sites\n\n" +
-		"| ID | Dimension | CWE | Severity | Function | Title | Evidence | Decoy reason | Rule | Kind | Reach |\n|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String())
+	return []byte(
+		"# Big\n\n| Field | Value |\n|---|---|\n| Language | None |\n| Recall goal | 70 % |\n\n# Commands\n\n| Step | Command |\n|---|---|\n" +
+			"| start | true |\n| test | true |\n| functional | true |\n| exploit | true |\n\n# Sites\n\n" +
+			"| ID | Dimension | CWE | Severity | Function | Title | Evidence | Decoy reason | Rule | Kind | Reach |\n|---|---|---|---|---|---|---|---|---|---|---|\n" + rows.String())
 }
 
 // reference draws by filtering lines: what a draw without a seed must give.
@@ -101,7 +106,8 @@ func reference(src string, bad map[string]bool) string {
 			continue
 		}
 		if len(fields) > 2 && strings.HasPrefix(fields[1], "site:") {
-			site, variant = strings.TrimSuffix(strings.TrimPrefix(fields[1], "site:"), "+"), fields[2]
+			site, variant = strings.TrimSuffix(strings.TrimPrefix(fields[1], "site:"), "+"),
+				fields[2]
 			continue
 		}
 		if variant == "" || variant == "end" || (variant == "bad") == bad[site] {
@@ -127,7 +133,8 @@ func TestWith(t *testing.T) {
 		d := p.With(ids...)
 		require.Equal(t, ids, d.Bad())
 		files := contents(d.Render())
-		for _, name := range []string{"desk/rules.py", "desk/server.py", "desk/store.py", "README.md"} {
+		for _, name := range []string{"desk/rules.py", "desk/server.py",
+			"desk/store.py", "README.md"} {
 			require.Equal(t, reference(string(fsys["desk/source/"+name].Data), bad), files[name])
 		}
 	})
@@ -138,7 +145,8 @@ func TestWith(t *testing.T) {
 func TestDraw(t *testing.T) {
 	p := read(t, desk(t))
 	texts := map[string][2]string{
-		"NOTE-1": {"owner = %s\" % (number", "owner > %s\" % (number"}, "NOTE-2": {"like = store.quote", "like = \"'%\""},
+		"NOTE-1": {"owner = %s\" % (number", "owner > %s\" % (number"},
+		"NOTE-2": {"like = store.quote", "like = \"'%\""},
 		"CASH-1": {"if n < LEAST or", "if n > MOST"}, "CASH-2": {"type(fault)", "str(fault)}"},
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,7 +167,8 @@ func TestDraw(t *testing.T) {
 		require.Len(t, key.Tree, len(target.Files))
 		plain := p.With(d.Bad()...)
 		back := strings.NewReplacer(replacements(d.Names(), files)...)
-		require.Equal(t, sortedLines(contents(plain.Render()), strings.NewReplacer()), sortedLines(files, back))
+		require.Equal(t, sortedLines(contents(plain.Render()), strings.NewReplacer()),
+			sortedLines(files, back))
 		for name, text := range files {
 			require.NotRegexp(t, `site:|order:(begin|next|end)`, text, name)
 		}
@@ -233,7 +242,8 @@ func TestDrawVaries(t *testing.T) {
 func functions(src string) []string {
 	var names []string
 	for l := range strings.Lines(src) {
-		if name, ok := strings.CutPrefix(l, "def "); ok && !strings.Contains(name, "amount") && !strings.HasPrefix(name, "draw") {
+		if name, ok := strings.CutPrefix(l, "def "); ok && !strings.Contains(name, "amount") &&
+			!strings.HasPrefix(name, "draw") {
 			names = append(names, name[:strings.Index(name, "(")])
 		}
 	}
@@ -245,15 +255,21 @@ func TestKey(t *testing.T) {
 	p := read(t, desk(t))
 	d := p.With("CASH-1", "NOTE-1")
 	key := d.Render().Project()
-	require.Equal(t, []any{"desk", "Desk", 0.5, 1, 2}, []any{key.Name, key.Title, key.RecallGoal, key.Expected, key.Coverage})
+	require.Equal(t, []any{"desk", "Desk", 0.5, 1, 2}, []any{key.Name, key.Title, key.RecallGoal,
+		key.Expected, key.Coverage})
 	require.Len(t, key.Known, 2)
 	k := key.Known[1]
-	require.Equal(t, audit.Known{ID: "CASH-1", Dimension: audit.BusinessLogic, CWEs: []audit.CWE{193, 840}, Severity: audit.Medium,
-		File: "desk/rules.py", Functions: []string{"amount_of"}, Lines: audit.Range{Start: 20, End: 21}, Title: "A negative sum is taken",
-		Evidence: "the sum of amount_of has no lower end", Pos: audit.Pos{File: "desk/project.md", Line: 41}}, k)
-	require.Equal(t, audit.Decoy{ID: "NOTE-2", Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: "desk/rules.py", Functions: []string{"find"},
-		Lines: audit.Range{Start: 9, End: 9}, Title: "The search runs SQL of the caller", Reason: "quote doubles what ends a literal",
-		Pos: audit.Pos{File: "desk/project.md", Line: 40}}, key.Decoys[0])
+	require.Equal(t, audit.Known{ID: "CASH-1", Dimension: audit.BusinessLogic,
+		CWEs: []audit.CWE{193, 840}, Severity: audit.Medium,
+		File: "desk/rules.py", Functions: []string{"amount_of"},
+		Lines: audit.Range{Start: 20, End: 21}, Title: "A negative sum is taken",
+		Evidence: "the sum of amount_of has no lower end",
+		Pos:      audit.Pos{File: "desk/project.md", Line: 41}}, k)
+	require.Equal(t, audit.Decoy{ID: "NOTE-2", Dimension: audit.Injection, CWEs: []audit.CWE{89},
+		File: "desk/rules.py", Functions: []string{"find"},
+		Lines: audit.Range{Start: 9, End: 9}, Title: "The search runs SQL of the caller",
+		Reason: "quote doubles what ends a literal",
+		Pos:    audit.Pos{File: "desk/project.md", Line: 40}}, key.Decoys[0])
 	again := d.Render().Project()
 	require.Equal(t, key, again)
 	require.Len(t, key.KeyHash, 64)
@@ -285,7 +301,8 @@ func TestTreeIsGits(t *testing.T) {
 		fields := strings.Fields(l)
 		require.Equal(t, fields[1], key.Tree[fields[3]].Blob)
 	}
-	require.Equal(t, 1+len(target.Files), bytes.Count(fixture.FormatTree(target.Project().Tree), []byte("\n")))
+	require.Equal(t, 1+len(target.Files),
+		bytes.Count(fixture.FormatTree(target.Project().Tree), []byte("\n")))
 }
 
 func TestExportIsReadOnly(t *testing.T) {
@@ -296,7 +313,8 @@ func TestExportIsReadOnly(t *testing.T) {
 			_ = os.Chmod(filepath.Join(dir, d), 0o755)
 		}
 	})
-	for name, mode := range map[string]os.FileMode{"desk": 0o555, "desk/rules.py": 0o444, "": 0o555} {
+	for name, mode := range map[string]os.FileMode{"desk": 0o555,
+		"desk/rules.py": 0o444, "": 0o555} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
 		require.Equal(t, mode, info.Mode().Perm(), name)
@@ -356,12 +374,16 @@ func TestKeyScores(t *testing.T) {
 		target := read(t, desk(t)).Draw(seed).Render()
 		key := target.Project()
 		require.NoError(t, fixture.MissingDimensions(key, dims))
-		written := fstest.MapFS{"desk.md": {Data: planted.KeyMarkdown(key)}, "desk.tree.tsv": {Data: fixture.FormatTree(target.Project().Tree)}}
+		written := fstest.MapFS{"desk.md": {Data: planted.KeyMarkdown(key)},
+			"desk.tree.tsv": {Data: fixture.FormatTree(target.Project().Tree)}}
 		back, err := fixture.ReadProject(written, "desk.md")
 		require.NoError(t, err)
-		require.Equal(t, []any{key.KeyHash, key.Tree, key.Commit, key.Expected, key.Coverage, key.RecallGoal},
-			[]any{back.KeyHash, back.Tree, back.Commit, back.Expected, back.Coverage, back.RecallGoal})
-		r, err := score.Score(score.Input{Project: key, Findings: score.AsFindings(key), Dimensions: dims, Rounds: -1})
+		require.Equal(t, []any{key.KeyHash, key.Tree, key.Commit, key.Expected, key.Coverage,
+			key.RecallGoal},
+			[]any{back.KeyHash, back.Tree, back.Commit, back.Expected, back.Coverage,
+				back.RecallGoal})
+		r, err := score.Score(score.Input{Project: key, Findings: score.AsFindings(key),
+			Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		require.Equal(t, score.Of(1), r.Metrics.Recall)
 		require.Equal(t, map[score.Disposition]int{score.Matched: len(key.Known)}, r.Dispositions)

@@ -43,7 +43,8 @@ func (b *bench) try(ctx context.Context, server Server, name string, plan DrawTe
 	if err != nil { // strings alone: cannot be
 		panic(err)
 	}
-	t := &drawRun{bench: b, server: server, plan: plan, run: filepath.Join(b.dir, name), names: string(names)}
+	t := &drawRun{bench: b, server: server, plan: plan, run: filepath.Join(b.dir, name),
+		names: string(names)}
 	t.draw = filepath.Join(t.run, b.project.Name)
 	defer os.RemoveAll(t.run)
 	c := b.project.Commands
@@ -99,7 +100,8 @@ func (t *drawRun) step(name, line string, limit time.Duration) step {
 		more = network
 	}
 	env := append(environment(t.server.Bin(), more...),
-		"PLANT="+t.bench.plant, "DRAW="+t.draw, "RUN="+t.run, "SETUP="+t.bench.setup, "TMPDIR="+t.run,
+		"PLANT="+t.bench.plant, "DRAW="+t.draw, "RUN="+t.run, "SETUP="+t.bench.setup, "TMPDIR="+
+			t.run,
 		fmt.Sprintf("PORT=%d", t.port), "DATABASE_URL="+t.url, "NAMES="+t.names)
 	return step{name, line, t.draw, env, limit}
 }
@@ -118,7 +120,8 @@ func (t *drawRun) command(ctx context.Context, name, line string, limit time.Dur
 func (t *drawRun) serve(ctx context.Context) {
 	app := t.step("start", t.bench.project.Commands.Start, appTime).start(ctx)
 	if t.note("start", app.ready(ctx, t.port)) {
-		if t.plan.Functional && !t.command(ctx, "functional", t.bench.project.Commands.Functional, testTime) {
+		if t.plan.Functional &&
+			!t.command(ctx, "functional", t.bench.project.Commands.Functional, testTime) {
 			t.asked = append(t.asked, len(t.out)-1)
 		}
 		if len(t.plan.Exploits) > 0 {
@@ -133,7 +136,8 @@ func (t *drawRun) serve(ctx context.Context) {
 
 // ready waits until the application answers GET /healthz with status 200.
 func (a *app) ready(ctx context.Context, port int) error {
-	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Timeout: 2 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true}}
 	url := fmt.Sprintf("http://127.0.0.1:%d/healthz", port)
 	deadline := time.After(readyTime)
 	last := "no connection"
@@ -151,10 +155,13 @@ func (a *app) ready(ctx context.Context, port int) error {
 			if a.err != nil {
 				return a.err
 			}
-			return a.step.failed(&a.exit, fmt.Sprintf("the application ended before GET /healthz answered 200 (%s)", how(&a.exit)))
+			return a.step.failed(&a.exit,
+				fmt.Sprintf("the application ended before GET /healthz answered 200 (%s)",
+					how(&a.exit)))
 		case <-deadline:
 			a.end()
-			return a.step.failed(&a.exit, fmt.Sprintf("GET /healthz gave no 200 within %s (last: %s)", readyTime, last))
+			return a.step.failed(&a.exit,
+				fmt.Sprintf("GET /healthz gave no 200 within %s (last: %s)", readyTime, last))
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(10 * time.Millisecond):
@@ -206,7 +213,8 @@ func (a answer) problem(id string, found bool) string {
 	case a.Error != "":
 		return "an error instead of an answer: " + a.Error
 	case !found:
-		return `no answer: expected a line like {"site":"` + id + `","succeeded":false,"detail":"..."}`
+		return `no answer: expected a line like {"site":"` + id +
+			`","succeeded":false,"detail":"..."}`
 	case a.Succeeded == nil:
 		return `the answer lacks "succeeded": expected true or false`
 	}
@@ -219,7 +227,8 @@ func readAnswers(out []byte) map[string]answer {
 	answers := map[string]answer{}
 	for l := range bytes.Lines(out) {
 		var a answer
-		if l = bytes.TrimSpace(l); len(l) > 0 && l[0] == '{' && json.Unmarshal(l, &a) == nil && a.Site != "" {
+		if l = bytes.TrimSpace(l); len(l) > 0 && l[0] == '{' && json.Unmarshal(l, &a) == nil &&
+			a.Site != "" {
 			answers[a.Site] = a
 		}
 	}

@@ -25,7 +25,10 @@ const quickSeeds, wholeSeeds = 2, 20 // random draws of a quick proof and of a w
 //
 //   - all good and all bad: every test and every exploit;
 //   - each site alone flipped in both: its own exploit, and functional tests;
-//   - a covering array of strength 2, in which every two sites occur in all four combinations: every test and every exploit. It finds a site that changes the outcome of another site's exploit;
+//
+// - a covering array of strength 2, in which every two sites occur in all four combinations:
+// every test and every exploit. It finds a site that changes the outcome of another site's
+// exploit;
 //   - random draws with everything that a seed decides: every test and exploit.
 //
 // A quick proof consists of all good, all bad and two random draws.
@@ -44,11 +47,13 @@ func (p *Project) DrawTests(quick bool) []DrawTest {
 	}
 	for seed := uint64(DefaultSeed); seed < uint64(DefaultSeed+seeds); seed++ {
 		d := p.Draw(seed)
-		plans = append(plans, DrawTest{d, fmt.Sprintf("seed %d", seed), true, true, d.chance.order(ids)})
+		plans = append(plans, DrawTest{d, fmt.Sprintf("seed %d", seed), true, true,
+			d.chance.order(ids)})
 	}
 	if !quick {
 		for i, bad := range pairs(ids) {
-			plans = append(plans, DrawTest{p.with(bad), fmt.Sprintf("pairs %d", i+1), true, true, ids})
+			plans = append(plans, DrawTest{p.with(bad), fmt.Sprintf("pairs %d", i+1),
+				true, true, ids})
 		}
 	}
 	return plans
@@ -60,7 +65,8 @@ func (p *Project) DrawTests(quick bool) []DrawTest {
 func (p *Project) flips(ids []string) []DrawTest {
 	var plans []DrawTest
 	for i, id := range ids {
-		others := slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
+		others := slices.DeleteFunc(slices.Clone(ids),
+			func(other string) bool { return other == id })
 		plans = append(plans,
 			DrawTest{p.with([]string{id}), id + " alone bad", false, i%4 == 0, []string{id}},
 			DrawTest{p.with(others), id + " alone good", false, i%4 == 2, []string{id}})

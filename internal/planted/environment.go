@@ -9,12 +9,15 @@ import (
 )
 
 // passed are the variables that every step inherits.
-var passed = []string{"PATH", "HOME", "USER", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE", "GOTOOLCHAIN", "GOPROXY", "GOSUMDB", "JAVA_HOME", "XDG_CACHE_HOME"}
+var passed = []string{"PATH", "HOME", "USER", "GOROOT", "GOPATH", "GOCACHE", "GOMODCACHE",
+	"GOTOOLCHAIN", "GOPROXY", "GOSUMDB", "JAVA_HOME", "XDG_CACHE_HOME"}
 
 // network are further variables that setup and build inherit, since they install packages. A
 // name with a trailing * matches all names with this prefix.
-var network = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE",
-	"NODE_EXTRA_CA_CERTS", "npm_config_*", "PIP_*", "MAVEN_OPTS", "COMPOSER_HOME", "GONOSUMDB", "GOPRIVATE"}
+var network = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+	"no_proxy", "SSL_CERT_FILE",
+	"NODE_EXTRA_CA_CERTS", "npm_config_*", "PIP_*", "MAVEN_OPTS", "COMPOSER_HOME",
+	"GONOSUMDB", "GOPRIVATE"}
 
 // environment returns the inherited variables that match passed or more. The folder bin, if
 // any, comes first in PATH. GOFLAGS omits folder names and debug data, so that a draw compiles
@@ -31,7 +34,8 @@ func environment(bin string, more ...string) []string {
 			env = append(env, kv)
 		}
 	}
-	return append(env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -trimpath -ldflags=-w -buildvcs=false"))
+	return append(env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+
+		" -trimpath -ldflags=-w -buildvcs=false"))
 }
 
 // matches reports whether a name matches one of the patterns.

@@ -57,7 +57,8 @@ var commentPatterns = map[string]*regexp.Regexp{
 
 func commentFamily(file string) string {
 	switch path.Ext(file) {
-	case ".go", ".ts", ".tsx", ".js", ".mjs", ".cjs", ".java", ".kt", ".php", ".css", ".json", ".mod":
+	case ".go", ".ts", ".tsx", ".js", ".mjs", ".cjs", ".java", ".kt", ".php", ".css", ".json",
+		".mod":
 		return "slash"
 	case ".sql":
 		return "dash"
@@ -86,13 +87,18 @@ type feature struct {
 
 func counts(name, pattern string) feature {
 	re := regexp.MustCompile(pattern)
-	return feature{name, func(v variant) float64 { return float64(len(re.FindAllStringIndex(v.code, -1))) }}
+	return feature{name,
+		func(v variant) float64 { return float64(len(re.FindAllStringIndex(v.code, -1))) }}
 }
 
 // figures are the features that ask for no word.
 func figures() []feature {
 	return []feature{
-		{"characters", func(v variant) float64 { return float64(len(strings.Join(strings.Fields(v.code), ""))) }},
+		{"characters",
+			func(v variant) float64 {
+				return float64(len(strings.Join(strings.Fields(v.code),
+					"")))
+			}},
 		{"lines", func(v variant) float64 { return float64(len(codeLines(v.code))) }},
 		{"longest line", func(v variant) float64 {
 			most := 0
@@ -102,7 +108,8 @@ func figures() []feature {
 			return float64(most)
 		}},
 		{"comments", func(v variant) float64 { return float64(len(v.comments)) }},
-		{"characters of comments", func(v variant) float64 { return float64(len(strings.Join(v.comments, ""))) }},
+		{"characters of comments",
+			func(v variant) float64 { return float64(len(strings.Join(v.comments, ""))) }},
 		{"regions", func(v variant) float64 { return float64(v.regions) }},
 		{"different words", func(v variant) float64 { return float64(len(wordsOf(v.code))) }},
 		{"longest word", func(v variant) float64 {
@@ -113,8 +120,10 @@ func figures() []feature {
 			return float64(most)
 		}},
 		counts("tokens", `\w+|[^\w\s]`),
-		counts("conditions", `(?i)\b(?:if|elif|elsif|else|unless|when|case|switch|match|where|and|or)\b|&&|\|\||\?`),
-		counts("comparisons", `[=!]==?|<=|>=|<>|[^<\-=>]<[^<]|[^\-=>]>[^>]|(?i)\b(?:in|is|like|between|equals|compare\w*)\b`),
+		counts("conditions",
+			`(?i)\b(?:if|elif|elsif|else|unless|when|case|switch|match|where|and|or)\b|&&|\|\||\?`),
+		counts("comparisons",
+			`[=!]==?|<=|>=|<>|[^<\-=>]<[^<]|[^\-=>]>[^>]|(?i)\b(?:in|is|like|between|equals|compare\w*)\b`),
 		counts("calls", `\w\s*\(`),
 		counts("negations", `!|(?i)\bnot\b|\bunless\b`),
 		counts("empty values", `(?i)\b(?:nil|null|none|undefined)\b`),

@@ -16,13 +16,16 @@ func FuzzPlanted(f *testing.F) {
 	whole := desk(f)
 	doc, rules := "desk/project.md", "desk/source/desk/rules.py"
 	f.Add(string(whole[doc].Data), string(whole[rules].Data), "# Reviews\n")
-	f.Add(string(bigDoc(2)), "# site:XY-0 good\ng\n# site:XY-0+ bad\nb\n# site:XY-0 end\n# order:begin\n\n# order:end\n", "")
+	f.Add(string(bigDoc(2)),
+		"# site:XY-0 good\ng\n# site:XY-0+ bad\nb\n# site:XY-0 end\n# order:begin\n\n# order:end\n",
+		"")
 	f.Fuzz(func(t *testing.T, about, source, reviews string) {
 		fsys := fstest.MapFS{}
 		for name, file := range whole {
 			fsys[name] = file
 		}
-		for name, text := range map[string]string{doc: about, rules: source, "desk/reviews.md": reviews} {
+		for name, text := range map[string]string{doc: about, rules: source,
+			"desk/reviews.md": reviews} {
 			fsys[name] = &fstest.MapFile{Data: []byte(text)}
 		}
 		p, err := planted.Read(fsys, "desk")

@@ -22,9 +22,10 @@ type Shortcut struct {
 // A Leak is what the strongest shortcut reaches, and how often permuted labels
 // reach as much.
 type Leak struct {
-	Sites   int
-	P       float64    // twice the less of the two below, at most 1; 1 without sites
-	Single  float64    // share of permutations (this one counted in) whose strongest single feature is as strong
+	Sites int
+	P     float64 // twice the less of the two below, at most 1; 1 without sites
+	// share of permutations (this one counted in) whose strongest single feature is as strong
+	Single  float64
 	Trained float64    // the same for the classifiers
 	Each    []Shortcut // the strongest first
 }
@@ -359,7 +360,8 @@ func told(score float64) float64 {
 
 // Tell writes a leak with its strongest shortcuts.
 func (l Leak) Tell(w io.Writer) {
-	fmt.Fprintf(w, "%d sites, %d shortcuts tried: p = %.4f (single features %.4f, trained %.4f; a leak below %g)\n",
+	fmt.Fprintf(w,
+		"%d sites, %d shortcuts tried: p = %.4f (single features %.4f, trained %.4f; a leak below %g)\n",
 		l.Sites, len(l.Each), l.P, l.Single, l.Trained, LeastP)
 	for _, s := range l.Each[:min(len(l.Each), 12)] {
 		fmt.Fprintf(w, "  %-48s %5.1f %% right, %4.1f deviations", s.Name, 100*s.Balanced, s.Z)

@@ -33,8 +33,10 @@ type group struct {
 
 // leaders are the beginnings and ends of comments that may hold a marker.
 var leaders = [][2]string{
-	{"{{- /*", "*/ -}}"}, {"{{/*", "*/}}"}, {"{{!--", "--}}"}, {"{{--", "--}}"}, {"{/*", "*/}"}, {"<%--", "--%>"}, {"<%#", "%>"},
-	{"<!--", "-->"}, {"{#-", "-#}"}, {"{#", "#}"}, {"/*", "*/"}, {"//", ""}, {"--", ""}, {"#", ""}, {";", ""},
+	{"{{- /*", "*/ -}}"}, {"{{/*", "*/}}"}, {"{{!--", "--}}"}, {"{{--", "--}}"}, {"{/*", "*/}"},
+	{"<%--", "--%>"}, {"<%#", "%>"},
+	{"<!--", "-->"}, {"{#-", "-#}"}, {"{#", "#}"}, {"/*", "*/"}, {"//", ""}, {"--", ""}, {"#", ""},
+	{";", ""},
 }
 
 var (
@@ -70,12 +72,14 @@ func readMark(line string) (m mark, ok bool, problem string) {
 			return mark{word: s[1]}, true, ""
 		}
 		if nearlyOrder.MatchString(body) {
-			return mark{}, false, "is no marker: expected site:ABC-12 or site:ABC-12+ and one of good, bad, end; or order:begin, order:next, order:end"
+			return mark{}, false,
+				"is no marker: expected site:ABC-12 or site:ABC-12+ and one of good, bad, end; or order:begin, order:next, order:end"
 		}
 		break
 	}
 	if suspect.MatchString(line) {
-		return mark{}, false, "holds a marker beside something else: expected it in a comment on a line of its own"
+		return mark{}, false,
+			"holds a marker beside something else: expected it in a comment on a line of its own"
 	}
 	return mark{}, false, ""
 }
@@ -109,7 +113,8 @@ func parseSource(file, src string, c *fixture.Complaints) []node {
 		}
 	}
 	if p.region != nil {
-		c.Errorf(p.region.pos, "the region of %s has no end: expected site:%s end", p.region.label(), p.region.label())
+		c.Errorf(p.region.pos, "the region of %s has no end: expected site:%s end",
+			p.region.label(), p.region.label())
 	}
 	if p.group != nil {
 		c.Errorf(p.group.pos, "the group has no end: expected order:end")
@@ -152,9 +157,11 @@ func (p *sourceParser) siteMark(m mark) {
 	here := &region{site: m.site, plus: m.plus, pos: p.pos}
 	switch {
 	case m.word == "end" && p.region == nil:
-		p.c.Errorf(p.pos, "the end of %s has no beginning: expected site:%s good or bad before it", here.label(), here.label())
+		p.c.Errorf(p.pos, "the end of %s has no beginning: expected site:%s good or bad before it",
+			here.label(), here.label())
 	case p.region != nil && p.region.label() != here.label():
-		p.c.Errorf(p.pos, "a marker of %s within the region of %s that begins at line %d: expected site:%s end before it (regions do not nest)",
+		p.c.Errorf(p.pos,
+			"a marker of %s within the region of %s that begins at line %d: expected site:%s end before it (regions do not nest)",
 			here.label(), p.region.label(), p.region.pos.Line, p.region.label())
 		// The open region is dropped, so that the error is reported once.
 		if p.region = nil; m.word != "end" {
@@ -178,15 +185,20 @@ func (p *sourceParser) endRegion() {
 	p.add(node{region: r})
 	switch {
 	case len(p.seen) != 2 || p.seen[0] == p.seen[1]:
-		p.c.Errorf(r.pos, "the region of %s holds the variants %s: expected good and bad, each once", r.label(), strings.Join(p.seen, ", "))
+		p.c.Errorf(r.pos,
+			"the region of %s holds the variants %s: expected good and bad, each once", r.label(),
+			strings.Join(p.seen, ", "))
 	case !r.plus && (blank(r.good) || blank(r.bad)):
-		p.c.Errorf(r.pos, "the primary region of %s has an empty variant: expected lines in both (only a region marked + may lack one)", r.site)
+		p.c.Errorf(r.pos,
+			"the primary region of %s has an empty variant: expected lines in both (only a region marked + may lack one)", r.site)
 	case blank(r.good) && blank(r.bad):
 		p.c.Errorf(r.pos, "the region of %s is empty in both variants", r.label())
 	case strings.Join(r.good, "") == strings.Join(r.bad, ""):
-		p.c.Errorf(r.pos, "the region of %s holds the same lines twice: expected variants that differ", r.label())
+		p.c.Errorf(r.pos,
+			"the region of %s holds the same lines twice: expected variants that differ", r.label())
 	case len(r.good) > maxRegion || len(r.bad) > maxRegion:
-		p.c.Errorf(r.pos, "the region of %s holds %d good and %d bad lines: expected at most %d, or an entry would match by its function alone", r.label(), len(r.good), len(r.bad), maxRegion)
+		p.c.Errorf(r.pos,
+			"the region of %s holds %d good and %d bad lines: expected at most %d, or an entry would match by its function alone", r.label(), len(r.good), len(r.bad), maxRegion)
 	}
 }
 
@@ -200,9 +212,11 @@ func blank(lines []string) bool { return strings.TrimSpace(strings.Join(lines, "
 func (p *sourceParser) orderMark(m mark) {
 	switch {
 	case p.region != nil:
-		p.c.Errorf(p.pos, "order:%s within the region of %s that begins at line %d: expected groups around regions, not within them", m.word, p.region.label(), p.region.pos.Line)
+		p.c.Errorf(p.pos,
+			"order:%s within the region of %s that begins at line %d: expected groups around regions, not within them", m.word, p.region.label(), p.region.pos.Line)
 	case m.word == "begin" && p.group != nil:
-		p.c.Errorf(p.pos, "order:begin within the group that begins at line %d: expected order:end before it (groups do not nest)", p.group.pos.Line)
+		p.c.Errorf(p.pos,
+			"order:begin within the group that begins at line %d: expected order:end before it (groups do not nest)", p.group.pos.Line)
 	case m.word == "begin":
 		p.group = &group{pos: p.pos, parts: make([][]node, 1)}
 	case p.group == nil:
@@ -224,7 +238,8 @@ func (p *sourceParser) endGroup() {
 	}
 	for i, part := range g.parts {
 		if lead, _ := margins(part); lead == len(part) {
-			p.c.Errorf(g.pos, "part %d of the group is empty: expected lines between its markers", i+1)
+			p.c.Errorf(g.pos, "part %d of the group is empty: expected lines between its markers",
+				i+1)
 		}
 	}
 }
@@ -232,7 +247,10 @@ func (p *sourceParser) endGroup() {
 // margins returns the numbers of blank lines at both ends of a part. They belong to the
 // position and are not moved with the part.
 func margins(part []node) (lead, trail int) {
-	empty := func(n node) bool { return n.region == nil && n.group == nil && strings.TrimSpace(n.text) == "" }
+	empty := func(n node) bool {
+		return n.region == nil && n.group == nil &&
+			strings.TrimSpace(n.text) == ""
+	}
 	for lead < len(part) && empty(part[lead]) {
 		lead++
 	}

@@ -15,17 +15,24 @@ import (
 // TestLeaders: a marker may stand in any of the comments that languages have, and
 // leaves nothing behind; what only looks like one is kept.
 func TestLeaders(t *testing.T) {
-	for _, c := range [][2]string{{"//", ""}, {"#", ""}, {"--", ""}, {";", ""}, {"<!--", " -->"}, {"/*", " */"}, {"{#", " #}"}, {"{#-", " -#}"},
-		{"{{/*", " */}}"}, {"{{- /*", " */ -}}"}, {"{{--", " --}}"}, {"{{!--", " --}}"}, {"{/*", " */}"}, {"<%#", " %>"}, {"<%--", " --%>"}} {
+	for _, c := range [][2]string{{"//", ""}, {"#", ""}, {"--", ""}, {";", ""}, {"<!--", " -->"},
+		{"/*", " */"}, {"{#", " #}"}, {"{#-", " -#}"},
+		{"{{/*", " */}}"}, {"{{- /*", " */ -}}"}, {"{{--", " --}}"}, {"{{!--", " --}}"},
+		{"{/*", " */}"}, {"<%#", " %>"}, {"<%--", " --%>"}} {
 		line := func(s string) string { return "\t" + c[0] + " " + s + c[1] + "\r\n" }
-		src := "a\r\n" + line("site:XY-0 bad") + "b" + line("order by: x") + line("site:XY-0 good") + "g\n" + line("site:XY-0 end") +
-			line("order:begin") + "1\n" + line("order:next") + "2\n" + line("order:end") + line("order: by date") + "end"
-		p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(1)}, "big/source/a.txt": {Data: []byte(src)}}, "big")
+		src := "a\r\n" + line("site:XY-0 bad") + "b" + line("order by: x") +
+			line("site:XY-0 good") + "g\n" + line("site:XY-0 end") +
+			line("order:begin") + "1\n" + line("order:next") + "2\n" + line("order:end") +
+			line("order: by date") + "end"
+		p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(1)},
+			"big/source/a.txt": {Data: []byte(src)}}, "big")
 		require.NoError(t, err, c[0])
 		good := p.With()
-		require.Equal(t, "a\r\ng\n1\n2\n"+line("order: by date")+"end", contents(good.Render())["a.txt"])
+		require.Equal(t, "a\r\ng\n1\n2\n"+line("order: by date")+"end",
+			contents(good.Render())["a.txt"])
 		bad := p.With("XY-0")
-		require.Equal(t, "a\r\nb"+line("order by: x")+"1\n2\n"+line("order: by date")+"end", contents(bad.Render())["a.txt"])
+		require.Equal(t, "a\r\nb"+line("order by: x")+"1\n2\n"+line("order: by date")+"end",
+			contents(bad.Render())["a.txt"])
 	}
 }
 
@@ -33,7 +40,8 @@ func TestLeaders(t *testing.T) {
 // that no order can be told from another by its blank lines.
 func TestMarginsStay(t *testing.T) {
 	src := "# site:XY-0 good\ng\n# site:XY-0 bad\nb\n# site:XY-0 end\n# order:begin\n\none\n\n\n# order:next\ntwo\n\nmore\n\n\n# order:next\nthree\n# order:end\n"
-	p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(1)}, "big/source/a.txt": {Data: []byte(src)}}, "big")
+	p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(1)},
+		"big/source/a.txt": {Data: []byte(src)}}, "big")
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for seed := range uint64(40) {
@@ -51,7 +59,8 @@ func TestAnySource(t *testing.T) {
 		g := &generated{t: t}
 		g.items(rapid.IntRange(1, 8).Draw(t, "items"), true)
 		g.region()
-		p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(g.sites)}, "big/source/a.txt": {Data: []byte(g.source.String())}}, "big")
+		p, err := planted.Read(fstest.MapFS{"big/project.md": {Data: bigDoc(g.sites)},
+			"big/source/a.txt": {Data: []byte(g.source.String())}}, "big")
 		require.NoError(t, err, g.source.String())
 		for which, text := range map[bool]string{false: g.good.String(), true: g.bad.String()} {
 			var ids []string
@@ -65,12 +74,14 @@ func TestAnySource(t *testing.T) {
 			require.Equal(t, text, contents(target)["a.txt"])
 			for _, place := range target.Places {
 				lines := at(t, contents(target), place.File, place.Lines)
-				require.Contains(t, lines, place.Site+" "+map[bool]string{false: "good", true: "bad"}[which])
+				require.Contains(t, lines,
+					place.Site+" "+map[bool]string{false: "good", true: "bad"}[which])
 			}
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
 		d := p.WithSeed(seed)
-		require.Equal(t, sortedLines(map[string]string{"a.txt": g.good.String()}, strings.NewReplacer()), sortedLines(contents(d.Render()), strings.NewReplacer()))
+		require.Equal(t, sortedLines(map[string]string{"a.txt": g.good.String()},
+			strings.NewReplacer()), sortedLines(contents(d.Render()), strings.NewReplacer()))
 	})
 }
 
@@ -97,7 +108,8 @@ func (g *generated) items(n int, groups bool) {
 			}
 			g.source.WriteString("// order:end\n")
 		default:
-			g.text(rapid.SampledFrom([]string{"\n", "  x := 1 // order by date\n", "a site: here\n", "\t\n", "// websites\n"}).Draw(g.t, "text"))
+			g.text(rapid.SampledFrom([]string{"\n", "  x := 1 // order by date\n", "a site: here\n",
+				"\t\n", "// websites\n"}).Draw(g.t, "text"))
 		}
 	}
 }

@@ -21,8 +21,9 @@ const (
 
 // A Module is a row of the table of modules: the files of one area.
 type Module struct {
-	Name  string
-	files []string // slash patterns over the paths of the export as they are written; ** crosses folders
+	Name string
+	// slash patterns over the paths of the export as they are written; ** crosses folders
+	files []string
 	pos   audit.Pos
 }
 
@@ -36,8 +37,10 @@ func (r *reader) modules(s fixture.Section) {
 		switch {
 		case m.Name == everywhere:
 			r.p.shared = m.files
-		case m.Name == "" || strings.ContainsAny(m.Name, "/ @") || slices.ContainsFunc(r.p.Modules, func(o Module) bool { return o.Name == m.Name }):
-			row.Errorf("the module is named %q: expected a name of one word that no other row has", m.Name)
+		case m.Name == "" || strings.ContainsAny(m.Name, "/ @") ||
+			slices.ContainsFunc(r.p.Modules, func(o Module) bool { return o.Name == m.Name }):
+			row.Errorf("the module is named %q: expected a name of one word that no other row has",
+				m.Name)
 		default:
 			r.p.Modules = append(r.p.Modules, m)
 		}
@@ -61,24 +64,31 @@ func (r *reader) checkModules() {
 	for i := range p.Modules {
 		m := &p.Modules[i]
 		for _, pattern := range append(slices.Clone(m.files), p.shared...) {
-			if !slices.ContainsFunc(p.sources, func(s source) bool { return doublestar.MatchUnvalidated(pattern, s.path) }) {
-				r.c.Errorf(m.pos, "%q fits no file: expected a path below source/, or a pattern for some", pattern)
+			if !slices.ContainsFunc(p.sources,
+				func(s source) bool { return doublestar.MatchUnvalidated(pattern, s.path) }) {
+				r.c.Errorf(m.pos,
+					"%q fits no file: expected a path below source/, or a pattern for some",
+					pattern)
 			}
 		}
 		sites := 0
 		for _, s := range p.Sites {
-			if p.owner[s.ID] == nil && !slices.ContainsFunc(lies[s.ID], func(file string) bool { return !p.shows(m, file) }) {
+			if p.owner[s.ID] == nil &&
+				!slices.ContainsFunc(lies[s.ID],
+					func(file string) bool { return !p.shows(m, file) }) {
 				p.owner[s.ID] = m
 				sites++
 			}
 		}
 		if sites < leastSites {
-			r.c.Errorf(m.pos, "the module %s has %d sites: expected at least %d (a site belongs to the first module that shows its files)", m.Name, sites, leastSites)
+			r.c.Errorf(m.pos,
+				"the module %s has %d sites: expected at least %d (a site belongs to the first module that shows its files)", m.Name, sites, leastSites)
 		}
 	}
 	for _, s := range p.Sites {
 		if p.owner[s.ID] == nil {
-			r.c.Errorf(s.Pos, "the site %s lies in no module: expected one that shows all its files", s.ID)
+			r.c.Errorf(s.Pos,
+				"the site %s lies in no module: expected one that shows all its files", s.ID)
 		}
 	}
 }
@@ -101,7 +111,8 @@ func (p *Project) DrawArea(name string, seed uint64) (*Draw, error) {
 		for _, m := range p.Modules {
 			names = append(names, p.Name+"."+m.Name)
 		}
-		return nil, fmt.Errorf("%s has no area %q: expected one of %s", p.Name, name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s has no area %q: expected one of %s", p.Name, name,
+			strings.Join(names, ", "))
 	}
 	m := &p.Modules[i]
 	c := p.chance(seed)
@@ -122,7 +133,8 @@ func (p *Project) DrawArea(name string, seed uint64) (*Draw, error) {
 		lines += audit.CountLines(f.Content)
 	}
 	if lines < leastLines || lines > mostLines {
-		return nil, fmt.Errorf("%s: the area %s.%s has %d lines: expected %d to %d", m.pos, p.Name, name, lines, leastLines, mostLines)
+		return nil, fmt.Errorf("%s: the area %s.%s has %d lines: expected %d to %d", m.pos, p.Name,
+			name, lines, leastLines, mostLines)
 	}
 	return d, nil
 }

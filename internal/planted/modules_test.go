@@ -41,7 +41,8 @@ func TestShippedAreas(t *testing.T) {
 					}
 				}
 				for _, f := range target.Files {
-					require.NotRegexp(t, regexp.MustCompile(`site:[A-Z]+-\d|\bgroup: `), string(f.Content), "%s shows a marker", f.Path)
+					require.NotRegexp(t, regexp.MustCompile(`site:[A-Z]+-\d|\bgroup: `),
+						string(f.Content), "%s shows a marker", f.Path)
 				}
 			}
 			require.Len(t, seen, len(p.Sites), "%s: every site is in a key", name)
@@ -82,7 +83,8 @@ func TestAreasAreDrawnBySeed(t *testing.T) {
 	require.NotEmpty(t, file)
 	for _, f := range p.WithSeed(3).Render().Files {
 		if f.Path == file {
-			require.Equal(t, string(f.Content), orders[file], "its sites are good where they are not judged")
+			require.Equal(t, string(f.Content), orders[file],
+				"its sites are good where they are not judged")
 		}
 	}
 	_, err = p.DrawArea("kitchen", 3)
@@ -95,11 +97,13 @@ func TestTableOfModules(t *testing.T) {
 		{"too few sites", "| shop | `**` |", "the module shop has 4 sites: expected at least 15"},
 		{"a site in none", "| shop | `docs/*.md` |", "lies in no module"},
 		{"no such file", "| shop | `**`, `lib/*.go` |", "\"lib/*.go\" fits no file"},
-		{"a name twice", "| shop | `**` |\n| shop | `**` |", "a name of one word that no other row has"},
+		{"a name twice", "| shop | `**` |\n| shop | `**` |",
+			"a name of one word that no other row has"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := desk(t)
-			edit(t, fsys, "project.md", "# Sites\n", "# Modules\n\n| Module | Files |\n|---|---|\n"+tt.table+"\n\n# Sites\n")
+			edit(t, fsys, "project.md", "# Sites\n", "# Modules\n\n| Module | Files |\n|---|---|\n"+
+				tt.table+"\n\n# Sites\n")
 			_, err := planted.Read(fsys, "desk")
 			require.ErrorContains(t, err, tt.want)
 			require.Regexp(t, `project\.md:\d+: `, err.Error())

@@ -37,7 +37,8 @@ func (r *reader) checkNames() {
 			case i == 0 && !has(word):
 				r.c.Errorf(n.pos, "the name %s does not occur in source/ as a whole word", word)
 			case i > 0 && has(word):
-				r.c.Errorf(n.pos, "the alternative %s for %s occurs in source/ already: expected a word that is free", word, n.from)
+				r.c.Errorf(n.pos,
+					"the alternative %s for %s occurs in source/ already: expected a word that is free", word, n.from)
 			}
 		}
 	}
@@ -63,7 +64,8 @@ func (r *reader) checkFiles() {
 	}
 	for _, f := range r.p.files {
 		if !taken[f.from] {
-			r.c.Errorf(f.pos, "the file %s is not in source/: expected its path as the export has it", f.from)
+			r.c.Errorf(f.pos,
+				"the file %s is not in source/: expected its path as the export has it", f.from)
 		}
 		if len(f.to) == 0 {
 			r.c.Errorf(f.pos, "the file %s has no alternative: expected at least one", f.from)
@@ -71,11 +73,13 @@ func (r *reader) checkFiles() {
 		for _, to := range f.to {
 			switch {
 			case !fs.ValidPath(to) || to == ".":
-				r.c.Errorf(f.pos, "%q is not a path: expected one from the root of source/, with slashes", to)
+				r.c.Errorf(f.pos,
+					"%q is not a path: expected one from the root of source/, with slashes", to)
 			case taken[to]:
 				r.c.Errorf(f.pos, "the path %s is taken: expected one that is free", to)
 			case path.Ext(to) != path.Ext(f.from):
-				r.c.Errorf(f.pos, "%s ends otherwise than %s: expected the same extension", to, f.from)
+				r.c.Errorf(f.pos, "%s ends otherwise than %s: expected the same extension", to,
+					f.from)
 			}
 			taken[to] = true
 		}
@@ -138,7 +142,8 @@ func replacePath(text, from, to string) string {
 		}
 		end := i + len(from)
 		before := i > 0 && isPathByte(text[i-1]) && text[i-1] != '/'
-		after := end < len(text) && isPathByte(text[end]) && (text[end] != '.' || end+1 < len(text) && isPathByte(text[end+1]))
+		after := end < len(text) && isPathByte(text[end]) &&
+			(text[end] != '.' || end+1 < len(text) && isPathByte(text[end+1]))
 		b.WriteString(text[:i])
 		if before || after {
 			b.WriteString(from)

@@ -14,7 +14,8 @@ import (
 // TestNamesAreWholeWords: names are replaced where a regular expression finds them as
 // whole words, the longest of those that begin at one place.
 func TestNamesAreWholeWords(t *testing.T) {
-	names := map[string]string{"a": "1", "a-b": "2", "b-c": "3", "b--c": "4", "a_b": "5", "a-b-c-d": "6"}
+	names := map[string]string{"a": "1", "a-b": "2", "b-c": "3", "b--c": "4", "a_b": "5",
+		"a-b-c-d": "6"}
 	longest := sortedKeys(names)
 	slices.SortStableFunc(longest, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	whole := regexp.MustCompile(`\b(?:` + strings.Join(longest, "|") + `)\b`)

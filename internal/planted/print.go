@@ -16,7 +16,8 @@ func (p *Proof) Print(w io.Writer) {
 		fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(o.String(), "\n", "\n  "))
 	}
 	right := len(p.Outcomes) - len(failed)
-	fmt.Fprintf(w, "%s: %d draws, %d of %d outcomes as expected\n", p.Project, p.Draws, right, len(p.Outcomes))
+	fmt.Fprintf(w, "%s: %d draws, %d of %d outcomes as expected\n", p.Project, p.Draws, right,
+		len(p.Outcomes))
 }
 
 // String returns the outcome as one line.
@@ -31,9 +32,12 @@ func (o Outcome) String() string {
 	case o.OK():
 		return name + ": as expected"
 	case o.Want:
-		return fmt.Sprintf("%s: the site is bad and the exploit does not succeed: expected success (%s)", name, o.Detail)
+		return fmt.Sprintf(
+			"%s: the site is bad and the exploit does not succeed: expected success (%s)",
+			name, o.Detail)
 	}
-	return fmt.Sprintf("%s: the site is good and the exploit succeeds: expected none (%s)", name, o.Detail)
+	return fmt.Sprintf("%s: the site is good and the exploit succeeds: expected none (%s)",
+		name, o.Detail)
 }
 
 // listed returns the first twelve IDs and the number of further ones.

@@ -72,13 +72,15 @@ type source struct {
 }
 
 // kinds are the kinds of sites.
-var kinds = []string{"pattern", "logic", "authorization", "state", "race", "time", "crypto", "configuration", "exposure"}
+var kinds = []string{"pattern", "logic", "authorization", "state", "race", "time", "crypto",
+	"configuration", "exposure"}
 
 // Read reads the planted project in the folder dir of fsys; the folder's name is the project's.
 // The error lists all problems, one a line, as file:line.
 func Read(fsys fs.FS, dir string) (*Project, error) {
 	r := &reader{fsys: fsys, dir: dir, c: &fixture.Complaints{}}
-	r.p = &Project{Name: path.Base(dir), Pos: audit.Pos{File: r.show("project.md"), Line: 1}, tools: map[string][]byte{}}
+	r.p = &Project{Name: path.Base(dir), Pos: audit.Pos{File: r.show("project.md"), Line: 1},
+		tools: map[string][]byte{}}
 	r.document()
 	r.tree()
 	r.check()
@@ -135,29 +137,35 @@ func (r *reader) section(key string, s fixture.Section) {
 		r.commands(s)
 	case "names":
 		for _, row := range s.Rows("Name", "Alternatives") {
-			r.p.names = append(r.p.names, choice{row.Get("Name"), row.List("Alternatives"), row.Pos})
+			r.p.names = append(r.p.names,
+				choice{row.Get("Name"), row.List("Alternatives"), row.Pos})
 		}
 	case "files":
 		for _, row := range s.Rows("File", "Alternatives") {
-			r.p.files = append(r.p.files, choice{row.Get("File"), row.List("Alternatives"), row.Pos})
+			r.p.files = append(r.p.files,
+				choice{row.Get("File"), row.List("Alternatives"), row.Pos})
 		}
 	case "modules":
 		r.modules(s)
 	case "sites":
-		for _, row := range s.Rows("ID", "Dimension", "CWE", "Severity", "Function", "Title", "Evidence", "Decoy reason", "Rule", "Kind", "Reach") {
+		for _, row := range s.Rows("ID", "Dimension", "CWE", "Severity", "Function", "Title",
+			"Evidence", "Decoy reason", "Rule", "Kind", "Reach") {
 			r.p.Sites = append(r.p.Sites, site(row))
 		}
 	default:
-		r.c.Errorf(s.Pos, "unknown section %q: expected Commands, Names, Files, Modules or Sites", "# "+s.Title)
+		r.c.Errorf(s.Pos, "unknown section %q: expected Commands, Names, Files, Modules or Sites",
+			"# "+s.Title)
 	}
 }
 
 // identity reads the first table.
 func (r *reader) identity(s fixture.Section) {
 	for _, row := range s.Rows("Field", "Value") {
-		if !row.Read("Field", "Value", map[string]any{"language": &r.p.Languages, "languages": &r.p.Languages, "framework": &r.p.Framework,
+		if !row.Read("Field", "Value", map[string]any{"language": &r.p.Languages,
+			"languages": &r.p.Languages, "framework": &r.p.Framework,
 			"packages": &r.p.Packages, "recall goal": &r.p.RecallGoal}) {
-			row.Errorf("unknown field %q: expected Language, Framework, Packages or Recall goal", row.Get("Field"))
+			row.Errorf("unknown field %q: expected Language, Framework, Packages or Recall goal",
+				row.Get("Field"))
 		}
 	}
 	if len(r.p.Languages) == 0 || r.p.RecallGoal == 0 {
@@ -168,8 +176,9 @@ func (r *reader) identity(s fixture.Section) {
 // commands reads the table of commands.
 func (r *reader) commands(s fixture.Section) {
 	c := &r.p.Commands
-	steps := map[string]*string{"setup": &c.Setup, "build": &c.Build, "migrate": &c.Migrate, "start": &c.Start,
-		"test": &c.Test, "functional": &c.Functional, "exploit": &c.Exploit}
+	steps := map[string]*string{"setup": &c.Setup, "build": &c.Build, "migrate": &c.Migrate,
+		"start": &c.Start,
+		"test":  &c.Test, "functional": &c.Functional, "exploit": &c.Exploit}
 	for _, row := range s.Rows("Step", "Command") {
 		to := steps[fixture.Fold(row.Get("Step"))]
 		switch {
@@ -192,19 +201,23 @@ var siteID = regexp.MustCompile(`^[A-Z]{2,4}-[0-9]+$`)
 
 // site reads a row of the table of sites.
 func site(r fixture.Row) Site {
-	s := Site{ID: r.Get("ID"), Dimension: r.Dimension(), CWEs: r.CWEs(), Functions: r.List("Function"), Title: r.Raw("Title"), Evidence: r.Raw("Evidence"),
-		Reason: r.Raw("Decoy reason"), Kind: fixture.Fold(r.Get("Kind")), Reach: fixture.Fold(r.Get("Reach")), Pos: r.Pos}
+	s := Site{ID: r.Get("ID"), Dimension: r.Dimension(), CWEs: r.CWEs(),
+		Functions: r.List("Function"), Title: r.Raw("Title"), Evidence: r.Raw("Evidence"),
+		Reason: r.Raw("Decoy reason"), Kind: fixture.Fold(r.Get("Kind")),
+		Reach: fixture.Fold(r.Get("Reach")), Pos: r.Pos}
 	if !siteID.MatchString(s.ID) {
 		r.Errorf("the ID is %q: expected 2 to 4 capital letters, a hyphen and a number, as in ORD-07", s.ID)
 	}
 	var err error
-	if s.Severity, err = audit.ParseSeverity(r.Get("Severity")); err != nil || s.Severity == audit.Info {
+	if s.Severity, err = audit.ParseSeverity(r.Get("Severity")); err != nil ||
+		s.Severity == audit.Info {
 		r.Errorf("the severity is %q: expected CRITICAL, HIGH, MEDIUM or LOW", r.Get("Severity"))
 	}
 	for _, text := range r.List("Rule") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			r.Errorf("the rule is %q: expected numbers from docs/rules.md, separated by commas", text)
+			r.Errorf("the rule is %q: expected numbers from docs/rules.md, separated by commas",
+				text)
 		}
 		s.Rules = append(s.Rules, n)
 	}

@@ -80,7 +80,8 @@ func Combine(name, title string, draws ...*Draw) (*Target, error) {
 	folders, holders := map[string]bool{}, map[string]int{}
 	for _, d := range draws {
 		if folders[d.project.Name] {
-			return nil, fmt.Errorf("the project %s stands twice side by side: expected each once", d.project.Name)
+			return nil, fmt.Errorf("the project %s stands twice side by side: expected each once",
+				d.project.Name)
 		}
 		folders[d.project.Name] = true
 		for _, s := range d.project.Sites {
@@ -107,21 +108,27 @@ func Combine(name, title string, draws ...*Draw) (*Target, error) {
 // ones decoys. Commit is git's hash of the export's tree, so that draws with equal bytes are
 // the same target.
 func (r *Target) Project() *audit.Project {
-	p := &audit.Project{Name: r.project.Name, Planted: true, Repository: "planted:" + r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
-		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files), Reviews: r.reviews}
+	p := &audit.Project{Name: r.project.Name, Planted: true, Repository: "planted:" +
+		r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
+		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files),
+		Reviews: r.reviews}
 	for _, f := range r.Files {
-		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: audit.CountLines(f.Content), Blob: seal.GitHash("blob", f.Content)}
+		p.Tree[f.Path] = audit.TreeFile{Path: f.Path, Lines: audit.CountLines(f.Content),
+			Blob: seal.GitHash("blob", f.Content)}
 	}
 	dimensions := map[audit.Dimension]bool{}
 	for _, e := range r.entries {
 		if !e.Bad {
-			p.Decoys = append(p.Decoys, audit.Decoy{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs, File: e.File,
+			p.Decoys = append(p.Decoys, audit.Decoy{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs,
+				File:      e.File,
 				Functions: e.Functions, Lines: e.Lines, Title: e.Title, Reason: e.Why, Pos: e.Pos})
 			continue
 		}
 		dimensions[e.dimension] = true
-		p.Known = append(p.Known, audit.Known{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs, Severity: e.severity,
-			File: e.File, Functions: e.Functions, Lines: e.Lines, Also: e.also, Title: e.Title, Evidence: e.Why, Pos: e.Pos})
+		p.Known = append(p.Known, audit.Known{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs,
+			Severity: e.severity,
+			File:     e.File, Functions: e.Functions, Lines: e.Lines, Also: e.also, Title: e.Title,
+			Evidence: e.Why, Pos: e.Pos})
 	}
 	// A thousandth less than a whole number is that number: a goal of 70 % of 10 is 7.
 	p.Expected = int(math.Ceil(p.RecallGoal*float64(len(p.Known)) - 1e-3))
@@ -176,7 +183,8 @@ func treeHash(files []File) string {
 	}
 	var b bytes.Buffer
 	// git sorts a folder as if its name ended with a slash.
-	for _, name := range slices.Sorted(slices.Values(append(sortedKeys(here), sortedKeys(below)...))) {
+	for _, name := range slices.Sorted(slices.Values(append(sortedKeys(here),
+		sortedKeys(below)...))) {
 		mode, hash := "100644", seal.GitHash("blob", here[name])
 		if strings.HasSuffix(name, "/") {
 			mode, hash = "40000", treeHash(below[name])

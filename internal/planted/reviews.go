@@ -22,14 +22,17 @@ func (r *reader) readReviews() {
 	for _, v := range rs {
 		for _, f := range v.Functions {
 			if own := f[strings.LastIndex(f, ".")+1:]; !words[v.File][own] {
-				r.c.Errorf(v.Pos, "%s is no word of %s: expected a function as source/ names it", own, v.File)
+				r.c.Errorf(v.Pos, "%s is no word of %s: expected a function as source/ names it",
+					own, v.File)
 			}
 		}
 		switch {
 		case !v.Lines.IsZero():
-			r.c.Errorf(v.Pos, "the row names lines: expected a function instead, as lines move from draw to draw")
+			r.c.Errorf(v.Pos,
+				"the row names lines: expected a function instead, as lines move from draw to draw")
 		case v.Ruling == audit.RuledTrue:
-			r.c.Errorf(v.Pos, "a real flaw outside of the sites: expected it to be fixed, or to become a site")
+			r.c.Errorf(v.Pos,
+				"a real flaw outside of the sites: expected it to be fixed, or to become a site")
 		}
 	}
 	r.p.reviews = rs

@@ -25,7 +25,8 @@ func TestReviews(t *testing.T) {
 	require.Len(t, rs, 2)
 	require.Equal(t, "NOTE-1", rs[1].Entry)
 	good := p.With()
-	require.Len(t, good.Render().Project().Reviews, 1, "the same as a site that is good is the same as nothing")
+	require.Len(t, good.Render().Project().Reviews, 1,
+		"the same as a site that is good is the same as nothing")
 
 	renamed := map[string]bool{}
 	for seed := range uint64(20) {

@@ -20,18 +20,23 @@ import (
 var ErrMissing = errors.New("not installed")
 
 // programs maps the programs that commands may use to their Debian packages.
-var programs = [][2]string{{"python3", "python3"}, {"psql", "postgresql-client"}, {"go", "golang"}, {"node", "nodejs"}, {"npm", "npm"},
-	{"npx", "npm"}, {"php", "php-cli php-pgsql"}, {"composer", "composer"}, {"java", "default-jdk-headless"},
-	{"javac", "default-jdk-headless"}, {"mvn", "maven"}, {"gradle", "gradle"}, {"gunicorn", "gunicorn"}}
+var programs = [][2]string{{"python3", "python3"}, {"psql", "postgresql-client"}, {"go", "golang"},
+	{"node", "nodejs"}, {"npm", "npm"},
+	{"npx", "npm"}, {"php", "php-cli php-pgsql"}, {"composer", "composer"},
+	{"java", "default-jdk-headless"},
+	{"javac", "default-jdk-headless"}, {"mvn", "maven"}, {"gradle", "gradle"},
+	{"gunicorn", "gunicorn"}}
 
 // missing returns an error that lists the programs and packages that are not installed, apart
 // from programs in the folder bin.
 func (p *Project) missing(bin string) error {
 	c := p.Commands
-	lines := strings.Join([]string{"python3", c.Setup, c.Build, c.Migrate, c.Start, c.Test, c.Functional, c.Exploit}, " ; ")
+	lines := strings.Join([]string{"python3", c.Setup, c.Build, c.Migrate, c.Start, c.Test,
+		c.Functional, c.Exploit}, " ; ")
 	var lacks []string
 	for _, prog := range programs {
-		named := regexp.MustCompile(`(?:^|[\s'"(;&|])` + regexp.QuoteMeta(prog[0]) + `(?:[\s'")]|$)`)
+		named := regexp.MustCompile(`(?:^|[\s'"(;&|])` + regexp.QuoteMeta(prog[0]) +
+			`(?:[\s'")]|$)`)
 		if !named.MatchString(lines) {
 			continue
 		}

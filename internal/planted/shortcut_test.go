@@ -28,7 +28,8 @@ func leaky(t *testing.T, name string, variant func(i int, bad bool) string) *pla
 }
 
 func replaceSource(t *testing.T, name, source string) *planted.Project {
-	p, err := planted.Read(fstest.MapFS{name + "/project.md": {Data: bigDoc(40)}, name + "/source/a.py": {Data: []byte(source)}}, name)
+	p, err := planted.Read(fstest.MapFS{name + "/project.md": {Data: bigDoc(40)},
+		name + "/source/a.py": {Data: []byte(source)}}, name)
 	require.NoError(t, err)
 	return p
 }
@@ -38,7 +39,8 @@ func replaceSource(t *testing.T, name, source string) *planted.Project {
 func TestLeaks(t *testing.T) {
 	var rng *rand.Rand
 	noise := func(int, bool) string {
-		words := []string{"row", "find", "user", "sum", "(", ")", "if", "return", "x", "=", "1", "limit", "owner"}
+		words := []string{"row", "find", "user", "sum", "(", ")", "if", "return", "x", "=", "1",
+			"limit", "owner"}
 		var out []string
 		for range 8 + rng.IntN(8) {
 			out = append(out, words[rng.IntN(len(words))])
@@ -65,7 +67,8 @@ func TestLeaks(t *testing.T) {
 			return noise(i, bad)
 		}, "comments"},
 		"many words": {func(i int, bad bool) string {
-			return noise(i, bad) + " " + string(rune('a'+i%6)) + map[bool]string{true: "low", false: "high"}[bad]
+			return noise(i, bad) + " " + string(rune('a'+i%6)) + map[bool]string{true: "low",
+				false: "high"}[bad]
 		}, "trained on words"},
 	} {
 		rng = rand.New(rand.NewPCG(1, 2))

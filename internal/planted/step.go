@@ -25,7 +25,8 @@ type step struct {
 
 // process returns the step as a process of the box. It is not confined, because it is ours.
 func (s step) process() box.Process {
-	return box.Process{Dir: s.dir, Command: []string{"/bin/sh", "-c", "umask 022; " + s.command}, Env: s.env, Timeout: s.timeout,
+	return box.Process{Dir: s.dir, Command: []string{"/bin/sh", "-c", "umask 022; " + s.command},
+		Env: s.env, Timeout: s.timeout,
 		Progress: true, Cap: maxOutput}
 }
 
@@ -64,7 +65,8 @@ func (s step) failed(e *box.Exit, why string) error {
 
 // lastLines returns the last n lines of output, indented.
 func lastLines(e *box.Exit, n int) string {
-	text := strings.TrimSpace(strings.ToValidUTF8(string(slices.Concat(e.Stdout, e.Stderr)), "\uFFFD"))
+	text := strings.TrimSpace(strings.ToValidUTF8(string(slices.Concat(e.Stdout, e.Stderr)),
+		"\uFFFD"))
 	if text == "" {
 		return "    (no output)"
 	}

@@ -18,10 +18,13 @@ import (
 func TestStepIsKilledWhole(t *testing.T) {
 	dir := t.TempDir()
 	var b []byte
-	for limit := 300 * time.Millisecond; len(b) == 0; limit *= 4 { // a busy machine may not have begun by then
-		s := step{name: "build", command: "sleep 1000 & echo $! $$ > pids; echo begun; sleep 1000", dir: dir, timeout: limit}
+	// a busy machine may not have begun by then
+	for limit := 300 * time.Millisecond; len(b) == 0; limit *= 4 {
+		s := step{name: "build", command: "sleep 1000 & echo $! $$ > pids; echo begun; sleep 1000",
+			dir: dir, timeout: limit}
 		e, err := s.run(t.Context())
-		require.ErrorContains(t, err, "build: killed after "+limit.String()+": expected it to end by then")
+		require.ErrorContains(t, err, "build: killed after "+limit.String()+
+			": expected it to end by then")
 		if string(e.Stdout) == "begun\n" {
 			require.ErrorContains(t, err, "\n    begun")
 			b, err = os.ReadFile(filepath.Join(dir, "pids"))
@@ -45,7 +48,8 @@ func requireGone(t *testing.T, pid string) {
 // TestStepLeavesNothing: what a step leaves behind when it ends well is killed.
 func TestStepLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	_, err := step{name: "build", command: "sleep 1000 >/dev/null 2>&1 & echo $! > left", dir: dir, timeout: time.Minute}.run(t.Context())
+	_, err := step{name: "build", command: "sleep 1000 >/dev/null 2>&1 & echo $! > left", dir: dir,
+		timeout: time.Minute}.run(t.Context())
 	require.NoError(t, err)
 	b, err := os.ReadFile(filepath.Join(dir, "left"))
 	require.NoError(t, err)
@@ -55,14 +59,16 @@ func TestStepLeavesNothing(t *testing.T) {
 // TestStepHasAUmaskOfItsOwn: what a draw lets others read is the same on any machine.
 func TestStepHasAUmaskOfItsOwn(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
-	e, err := step{name: "test", command: "umask", dir: t.TempDir(), timeout: time.Minute}.run(t.Context())
+	e, err := step{name: "test", command: "umask", dir: t.TempDir(),
+		timeout: time.Minute}.run(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "0022\n", string(e.Stdout))
 }
 
 // TestTailIsBounded: of a flood the end is kept.
 func TestTailIsBounded(t *testing.T) {
-	s := step{name: "build", command: "i=0; while [ $i -lt 40000 ]; do echo line $i of a flood of output; i=$((i+1)); done; false", dir: t.TempDir(), timeout: time.Minute}
+	s := step{name: "build",
+		command: "i=0; while [ $i -lt 40000 ]; do echo line $i of a flood of output; i=$((i+1)); done; false", dir: t.TempDir(), timeout: time.Minute}
 	e, err := s.run(t.Context())
 	require.LessOrEqual(t, len(e.Stdout), maxOutput+100, "with a line that tells of the cut")
 	require.ErrorContains(t, err, "line 39999 of")

@@ -35,7 +35,8 @@ func (r *reader) tree() {
 			r.c.Errorf(pos, "comes out as %s, like another file", to)
 		default:
 			text := string(b)
-			r.p.sources = append(r.p.sources, source{to, text, wordsIn(text), parseSource(pos.File, text, r.c)})
+			r.p.sources = append(r.p.sources, source{to, text, wordsIn(text),
+				parseSource(pos.File, text, r.c)})
 		}
 	})
 	if len(r.p.sources) == 0 {
@@ -66,7 +67,8 @@ func (r *reader) walk(dir string, each func(rel string, b []byte)) {
 		}
 		rel := strings.TrimPrefix(name, root+"/")
 		if !d.Type().IsRegular() {
-			r.c.Errorf(audit.Pos{File: r.show(path.Join(dir, rel))}, "is no regular file: expected files and folders alone")
+			r.c.Errorf(audit.Pos{File: r.show(path.Join(dir, rel))},
+				"is no regular file: expected files and folders alone")
 			return nil
 		}
 		b, err := fs.ReadFile(r.fsys, name)
@@ -91,15 +93,18 @@ func exportPath(rel string) (to, problem string) {
 		case part == "__pycache__" || part == "node_modules":
 			return "", "lies in a generated folder: expected source alone"
 		case part[0] == '.' || part[0] == '_':
-			return "", fmt.Sprintf("the name %s begins with %c: expected it to be stored as dot-%s", part, part[0], strings.TrimPrefix(part, "."))
+			return "", fmt.Sprintf("the name %s begins with %c: expected it to be stored as dot-%s",
+				part, part[0], strings.TrimPrefix(part, "."))
 		case strings.ContainsAny(part, "\t\r\n"):
-			return "", fmt.Sprintf("the name %q holds a tab or the end of a line: expected none, as lists of files have a path a line", part)
+			return "", fmt.Sprintf(
+				"the name %q holds a tab or the end of a line: expected none, as lists of files have a path a line", part)
 		case strings.HasPrefix(part, "dot-_"):
 			parts[i] = strings.TrimPrefix(part, "dot-")
 		case strings.HasPrefix(part, "dot-"):
 			parts[i] = "." + strings.TrimPrefix(part, "dot-")
 		case part == "go.mod" || part == "go.sum":
-			return "", "would make a module of its own here: expected it to be stored as " + part + ".txt"
+			return "", "would make a module of its own here: expected it to be stored as " + part +
+				".txt"
 		case part == "go.mod.txt" || part == "go.sum.txt":
 			parts[i] = strings.TrimSuffix(part, ".txt")
 		}
@@ -129,10 +134,12 @@ func (r *reader) checkSites() {
 	for _, src := range r.p.sources {
 		for _, g := range regions(src.nodes) {
 			if _, ok := rows[g.site]; !ok && len(r.p.Sites) > 0 {
-				r.c.Errorf(g.pos, "the site %s has no row in project.md: expected one under # Sites", g.site)
+				r.c.Errorf(g.pos,
+					"the site %s has no row in project.md: expected one under # Sites", g.site)
 			}
 			if first := primary[g.site]; first != nil && !g.plus {
-				r.c.Errorf(g.pos, "a second primary region of %s: the first is at %s (further ones are marked site:%s+)", g.site, first.pos, g.site)
+				r.c.Errorf(g.pos,
+					"a second primary region of %s: the first is at %s (further ones are marked site:%s+)", g.site, first.pos, g.site)
 			}
 			if g.plus {
 				others[g.site] = g
@@ -147,13 +154,15 @@ func (r *reader) checkSites() {
 			if others[s.ID] != nil {
 				what = "no primary region"
 			}
-			r.c.Errorf(s.Pos, "the site %s has %s in source/: expected site:%s good, bad, end", s.ID, what, s.ID)
+			r.c.Errorf(s.Pos, "the site %s has %s in source/: expected site:%s good, bad, end",
+				s.ID, what, s.ID)
 			continue
 		}
 		for _, f := range s.Functions {
 			words := wordPattern.FindAllString(f, -1)
 			if len(words) == 0 || !holds[s.ID].words[words[len(words)-1]] {
-				r.c.Errorf(s.Pos, "%s names the function %q, which the file of its primary region does not hold (%s): expected its name as the source has it", s.ID, f, primary[s.ID].pos)
+				r.c.Errorf(s.Pos,
+					"%s names the function %q, which the file of its primary region does not hold (%s): expected its name as the source has it", s.ID, f, primary[s.ID].pos)
 			}
 		}
 	}

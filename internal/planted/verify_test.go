@@ -36,7 +36,8 @@ func TestVerifyDesk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and six draws")
 	}
-	o := planted.Options{Servers: []planted.Server{server(t), server(t)}, Cache: t.TempDir(), Quick: true}
+	o := planted.Options{Servers: []planted.Server{server(t), server(t)},
+		Cache: t.TempDir(), Quick: true}
 	proof, err := planted.Verify(t.Context(), read(t, desk(t)), o)
 	require.NoError(t, err)
 	require.Empty(t, tell(proof, true))
@@ -95,22 +96,32 @@ func TestVerifyFinds(t *testing.T) {
 			`echo '{"site":"NOTE-1"}'; echo '{"site":"NOTE-2","error":"no user"}'; exit 1;`},
 			[]string{"all good: exploit CASH-1: the site is good and the exploit succeeds: expected none (read 3)",
 				"all bad: exploit CASH-2: the site is bad and the exploit does not succeed: expected success (read 0)",
-				`NOTE-1: the answer lacks "succeeded"`, "NOTE-2: an error instead of an answer: no user"}},
+				`NOTE-1: the answer lacks "succeeded"`,
+				"NOTE-2: an error instead of an answer: no user"}},
 		"no answer": {map[string]string{"exploit": `echo no; false`},
-			[]string{"exploit CASH-1: no answer: expected a line like", "exploit: exit status 1", "    no\n", "the application still runs"}},
-		"silence": {map[string]string{"exploit": `echo hidden; echo why >&2; :`}, []string{"no answer: expected a line like", "exploit: exit status 0\n    hidden\n    why"}},
-		"build":   {map[string]string{"build": "echo broken >&2; exit 3"}, []string{"build: exit status 3", "    broken", "all good: build: exit"}},
-		"missing": {map[string]string{"build": "no-such-compiler"}, []string{"exit status 127: a program is missing", "no-such-compiler"}},
-		"tests": {map[string]string{"test": "echo unit; false", "functional": "echo outside; false"},
-			[]string{"test: exit status 1\n    unit", "functional: exit status 1\n    outside", "the application still runs"}},
+			[]string{"exploit CASH-1: no answer: expected a line like", "exploit: exit status 1",
+				"    no\n", "the application still runs"}},
+		"silence": {map[string]string{"exploit": `echo hidden; echo why >&2; :`},
+			[]string{"no answer: expected a line like",
+				"exploit: exit status 0\n    hidden\n    why"}},
+		"build": {map[string]string{"build": "echo broken >&2; exit 3"},
+			[]string{"build: exit status 3", "    broken", "all good: build: exit"}},
+		"missing": {map[string]string{"build": "no-such-compiler"},
+			[]string{"exit status 127: a program is missing", "no-such-compiler"}},
+		"tests": {map[string]string{"test": "echo unit; false",
+			"functional": "echo outside; false"},
+			[]string{"test: exit status 1\n    unit", "functional: exit status 1\n    outside",
+				"the application still runs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for step, quiet := range map[string]string{"setup": "", "build": "", "test": "true", "functional": "true", "exploit": always} {
+			for step, quiet := range map[string]string{"setup": "", "build": "", "test": "true",
+				"functional": "true", "exploit": always} {
 				c.commands[step] = cmp.Or(c.commands[step], quiet)
 			}
 			p := served(t, c.commands)
 			db := &noDatabases{}
-			proof, err := planted.Verify(t.Context(), p, planted.Options{Servers: []planted.Server{db}, Cache: t.TempDir(), Quick: true})
+			proof, err := planted.Verify(t.Context(), p,
+				planted.Options{Servers: []planted.Server{db}, Cache: t.TempDir(), Quick: true})
 			require.NoError(t, err)
 			require.Equal(t, db.given, db.dropped)
 			require.NotEmpty(t, proof.Failed())
@@ -130,9 +141,11 @@ func TestVerifyStartFails(t *testing.T) {
 	fsys := desk(t)
 	edit(t, fsys, "project.md", "| python3 -m desk.server |", "| echo no port; exit 4 |")
 	edit(t, fsys, "project.md", "| python3 -m unittest -q tests.test_rules |", "| true |")
-	proof, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
+	proof, err := planted.Verify(t.Context(), read(t, fsys),
+		planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
 	require.NoError(t, err)
-	require.Contains(t, tell(proof, true), "start: the application ended before GET /healthz answered 200 (exit status 4)\n      no port")
+	require.Contains(t, tell(proof, true),
+		"start: the application ended before GET /healthz answered 200 (exit status 4)\n      no port")
 }
 
 func TestVerifyMissing(t *testing.T) {
@@ -141,7 +154,8 @@ func TestVerifyMissing(t *testing.T) {
 	if _, err := exec.LookPath("composer"); err == nil {
 		t.Skip("composer is installed")
 	}
-	_, err := planted.Verify(t.Context(), read(t, fsys), planted.Options{Servers: []planted.Server{&noDatabases{}}})
+	_, err := planted.Verify(t.Context(), read(t, fsys),
+		planted.Options{Servers: []planted.Server{&noDatabases{}}})
 	require.ErrorIs(t, err, planted.ErrMissing)
 	require.ErrorContains(t, err, "desk: not installed: composer (Debian's composer)")
 }
@@ -149,7 +163,8 @@ func TestVerifyMissing(t *testing.T) {
 // TestVerifySetup: the setup runs once for its content.
 func TestVerifySetup(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
-	p := served(t, map[string]string{"setup": "echo x >> " + count, "build": "false", "test": "true", "functional": "true"})
+	p := served(t, map[string]string{"setup": "echo x >> " + count, "build": "false",
+		"test": "true", "functional": "true"})
 	o := planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true}
 	for range 2 {
 		_, err := planted.Verify(t.Context(), p, o)
@@ -166,19 +181,23 @@ func TestVerifySetup(t *testing.T) {
 // TestVerifyStops: whoever waits for it can end it, and nothing is left.
 func TestVerifyStops(t *testing.T) {
 	left := filepath.Join(t.TempDir(), "pid")
-	p := served(t, map[string]string{"setup": "true", "build": "sleep 1000 & echo $! > " + left + "; wait"})
+	p := served(t, map[string]string{"setup": "true", "build": "sleep 1000 & echo $! > " + left +
+		"; wait"})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := planted.Verify(ctx, p, planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
+		_, err := planted.Verify(ctx, p, planted.Options{Servers: []planted.Server{&noDatabases{}},
+			Cache: t.TempDir(), Quick: true})
 		done <- err
 	}()
-	require.Eventually(t, func() bool { b, _ := os.ReadFile(left); return len(b) > 1 }, waitLimit, waitStep)
+	require.Eventually(t, func() bool { b, _ := os.ReadFile(left); return len(b) > 1 },
+		waitLimit, waitStep)
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 	b, err := os.ReadFile(left)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return gone(strings.TrimSpace(string(b))) }, waitLimit, waitStep)
+	require.Eventually(t, func() bool { return gone(strings.TrimSpace(string(b))) },
+		waitLimit, waitStep)
 }
 
 // TestPairs: in the covering array every two sites stand in all four
@@ -187,7 +206,8 @@ func TestPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 150).Draw(t, "sites")
 		p := big(t, n)
-		plans := slices.DeleteFunc(p.DrawTests(false), func(p planted.DrawTest) bool { return !strings.HasPrefix(p.Label, "pairs") })
+		plans := slices.DeleteFunc(p.DrawTests(false),
+			func(p planted.DrawTest) bool { return !strings.HasPrefix(p.Label, "pairs") })
 		require.LessOrEqual(t, len(plans), 12)
 		var rows []map[string]bool
 		for _, plan := range plans {

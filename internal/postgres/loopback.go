@@ -59,7 +59,8 @@ func (l *Loopback) Database(ctx context.Context) (dsn string, drop func(), err e
 	l.made++
 	name, password := fmt.Sprintf("app_%d", l.made), rand.Text()
 	for _, q := range []string{
-		fmt.Sprintf("CREATE ROLE %s LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '%s'", name, password),
+		fmt.Sprintf("CREATE ROLE %s LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '%s'",
+			name, password),
 		fmt.Sprintf("CREATE DATABASE %s OWNER %s", name, name),
 		fmt.Sprintf("REVOKE ALL ON DATABASE %s FROM PUBLIC", name),
 	} {
@@ -67,7 +68,8 @@ func (l *Loopback) Database(ctx context.Context) (dsn string, drop func(), err e
 			return "", nil, err
 		}
 	}
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(name, password), Host: fmt.Sprintf("127.0.0.1:%d", l.port),
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(name, password),
+		Host: fmt.Sprintf("127.0.0.1:%d", l.port),
 		Path: "/" + name, RawQuery: "sslmode=disable"}
 	return u.String(), func() { l.drop(name) }, nil
 }
@@ -76,7 +78,8 @@ func (l *Loopback) Database(ctx context.Context) (dsn string, drop func(), err e
 func (l *Loopback) drop(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, q := range []string{"DROP DATABASE IF EXISTS " + name + " WITH (FORCE)", "DROP ROLE IF EXISTS " + name} {
+	for _, q := range []string{"DROP DATABASE IF EXISTS " + name + " WITH (FORCE)",
+		"DROP ROLE IF EXISTS " + name} {
 		_, _ = l.admin.Exec(context.Background(), q) // what stays goes with the cluster
 	}
 }

@@ -40,8 +40,11 @@ func TestDatabase(t *testing.T) {
 	require.NoError(t, err)
 	var super, creates bool
 	var tables int
-	require.NoError(t, c.QueryRow(ctx, "SELECT rolsuper, rolcreatedb OR rolcreaterole FROM pg_roles WHERE rolname = current_user").Scan(&super, &creates))
-	require.NoError(t, c.QueryRow(ctx, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables))
+	require.NoError(t,
+		c.QueryRow(ctx,
+			"SELECT rolsuper, rolcreatedb OR rolcreaterole FROM pg_roles WHERE rolname = current_user").Scan(&super, &creates))
+	require.NoError(t,
+		c.QueryRow(ctx, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").Scan(&tables))
 	require.Equal(t, []any{false, false, 0}, []any{super, creates, tables})
 	_, err = c.Exec(ctx, "CREATE TABLE t (i int)")
 	require.NoError(t, err)

@@ -20,7 +20,8 @@ func TestMemoryThatIsReadOnly(t *testing.T) {
 	if out, err := exec.Command("bwrap", append(within, "true")...).CombinedOutput(); err != nil {
 		t.Skipf("bwrap: %v %s", err, out)
 	}
-	out, err := exec.Command("bwrap", append(within, os.Args[0], "-test.run=^TestStart$", "-test.v")...).CombinedOutput()
+	out, err := exec.Command("bwrap",
+		append(within, os.Args[0], "-test.run=^TestStart$", "-test.v")...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Contains(t, string(out), "--- PASS: TestStart")
 }

@@ -26,7 +26,8 @@ import (
 const Role = "assay"
 
 // ErrMissing means that PostgreSQL's server binaries are not installed.
-var ErrMissing = errors.New("no PostgreSQL server found under /usr/lib/postgresql or in PATH: install Debian's package postgresql")
+var ErrMissing = errors.New(
+	"no PostgreSQL server found under /usr/lib/postgresql or in PATH: install Debian's package postgresql")
 
 // BinDir returns the folder that holds initdb and postgres: the newest under
 // /usr/lib/postgresql, else the one in PATH. It returns ErrMissing if there is none.
@@ -37,7 +38,8 @@ func BinDir() (string, error) {
 			n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(p))))
 			return n
 		}
-		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return major(a) - major(b) })), nil
+		return filepath.Dir(slices.MaxFunc(found,
+			func(a, b string) int { return major(a) - major(b) })), nil
 	}
 	if p, err := exec.LookPath("initdb"); err == nil {
 		if p, err = filepath.EvalSymlinks(p); err == nil {
@@ -107,11 +109,13 @@ func start(dir string, port int) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, remove, err := box.TempDirIn(cmp.Or(dir, memory(), os.TempDir()), "pg") // a socket's path has at most 107 bytes
+	// a socket's path has at most 107 bytes
+	base, remove, err := box.TempDirIn(cmp.Or(dir, memory(), os.TempDir()), "pg")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{bin: bin, sock: base, data: filepath.Join(base, "data"), port: port, owner: owner, end: func() {}, remove: remove}
+	s := &Server{bin: bin, sock: base, data: filepath.Join(base, "data"), port: port, owner: owner,
+		end: func() {}, remove: remove}
 	s.DSN = s.dsn(Role)
 	if err = s.init(); err == nil {
 		err = s.run()
@@ -129,7 +133,8 @@ const socketPort = 5432
 // dsn returns the URL by which a role logs in to the database of its name.
 func (s *Server) dsn(role string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + role,
-		RawQuery: url.Values{"host": {s.sock}, "port": {fmt.Sprint(cmp.Or(s.port, socketPort))}, "sslmode": {"disable"}}.Encode()}
+		RawQuery: url.Values{"host": {s.sock}, "port": {fmt.Sprint(cmp.Or(s.port, socketPort))},
+			"sslmode": {"disable"}}.Encode()}
 	return u.String()
 }
 
@@ -153,13 +158,15 @@ func unprivileged() (*owner, error) {
 			return &owner{uid, gid}, nil
 		}
 	}
-	return nil, errors.New("running as root, and neither user postgres nor nobody exists to run PostgreSQL as")
+	return nil, errors.New(
+		"running as root, and neither user postgres nor nobody exists to run PostgreSQL as")
 }
 
 // command returns a command of PostgreSQL's programs, run as the owner.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
-	cmd.Env = []string{"LC_ALL=C.UTF-8", "PATH=" + s.bin + ":/usr/bin:/bin", "TZ=UTC", "HOME=" + s.data}
+	cmd.Env = []string{"LC_ALL=C.UTF-8", "PATH=" + s.bin + ":/usr/bin:/bin", "TZ=UTC",
+		"HOME=" + s.data}
 	cmd.Dir = s.data
 	cmd.SysProcAttr = attributes(s.owner)
 	return cmd
@@ -186,11 +193,13 @@ func (s *Server) init() error {
 	if s.port != 0 {
 		listen = "127.0.0.1"
 		hba := "local all postgres trust\nhost all postgres all reject\nhost all all 127.0.0.1/32 scram-sha-256\n"
-		if err := os.WriteFile(filepath.Join(s.data, "pg_hba.conf"), []byte(hba), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(s.data, "pg_hba.conf"),
+			[]byte(hba), 0o600); err != nil {
 			return err
 		}
 	}
-	conf := fmt.Sprintf("listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n", listen, cmp.Or(s.port, socketPort), s.sock) +
+	conf := fmt.Sprintf("listen_addresses = '%s'\nport = %d\nunix_socket_directories = '%s'\n",
+		listen, cmp.Or(s.port, socketPort), s.sock) +
 		// Nothing here outlives the test, so nothing needs to reach the disk. What the
 		// server said is committed outlives the server all the same (see Restart): the
 		// kernel has it. With synchronous_commit off too it would be lost now and then.
@@ -242,7 +251,8 @@ func (s *Server) run() error {
 	for {
 		// The server writes "ready" into its pid file when it takes connections.
 		b, _ := os.ReadFile(filepath.Join(s.data, "postmaster.pid"))
-		if lines := strings.Split(string(b), "\n"); len(lines) > 7 && strings.TrimSpace(lines[7]) == "ready" {
+		if lines := strings.Split(string(b), "\n"); len(lines) > 7 &&
+			strings.TrimSpace(lines[7]) == "ready" {
 			return nil
 		}
 		select {

@@ -20,7 +20,8 @@ func attributes(o *owner) *syscall.SysProcAttr {
 func memory() string {
 	const folder, room, write = "/dev/shm", 2 << 30, 2
 	var at syscall.Statfs_t
-	if syscall.Statfs(folder, &at) != nil || at.Bavail*uint64(at.Bsize) < room || syscall.Access(folder, write) != nil {
+	if syscall.Statfs(folder, &at) != nil || at.Bavail*uint64(at.Bsize) < room ||
+		syscall.Access(folder, write) != nil {
 		return ""
 	}
 	return folder

@@ -64,7 +64,8 @@ func TestMain(m *testing.M) {
 func open(t *testing.T, app *audit.App) proof.Runner {
 	t.Helper()
 	r, err := proof.Open(context.Background(), app, false, startServer)
-	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) || errors.Is(err, postgres.ErrMissing) {
+	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) ||
+		errors.Is(err, postgres.ErrMissing) {
 		skip(t, err)
 	}
 	require.NoError(t, err)

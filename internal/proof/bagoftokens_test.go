@@ -87,8 +87,9 @@ func (b *bag) judge(app *audit.App) BagFigure {
 		}
 	}
 	ng, nb := float64(max(1, len(goods))), float64(max(1, len(bads)))
-	return BagFigure{App: app.App, AUC: above / (ng * nb), Balanced: (right[0]/ng + right[1]/nb) / 2,
-		Goods: len(goods), Bads: len(bads), TrainedOn: int(b.cases[0] + b.cases[1])}
+	return BagFigure{App: app.App, AUC: above / (ng * nb),
+		Balanced: (right[0]/ng + right[1]/nb) / 2,
+		Goods:    len(goods), Bads: len(bads), TrainedOn: int(b.cases[0] + b.cases[1])}
 }
 
 // odds gives the logarithm of how much likelier tokens are in a bad than in a good.

@@ -69,7 +69,8 @@ func NewCode(app *audit.App) (*Code, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &Code{app: app, lang: l, program: program, dir: dir, remove: remove, deadline: Deadline}
+		c := &Code{app: app, lang: l, program: program, dir: dir, remove: remove,
+			deadline: Deadline}
 		if l.program == "go" {
 			c.golang = &golang{code: c, binaries: map[string]string{}, failed: map[string]string{}}
 		}
@@ -79,7 +80,8 @@ func NewCode(app *audit.App) (*Code, error) {
 	for _, l := range languages {
 		names = append(names, l.harness)
 	}
-	return nil, fmt.Errorf("%s has neither data.sql nor a harness: expected one of %s", app.Dir, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s has neither data.sql nor a harness: expected one of %s", app.Dir,
+		strings.Join(names, ", "))
 }
 
 // A Code runs the cases of one application in their own language.
@@ -117,7 +119,8 @@ var versionRE = regexp.MustCompile(`\d+(\.\d+)?`)
 func release(version string) string { return versionRE.FindString(version) }
 
 // Run runs code in a process of its own. See [Runner].
-func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
+func (c *Code) Run(ctx context.Context, fam *audit.Family, code string,
+	sets []audit.ParamSet) ([][]Effect, error) {
 	dir, err := os.MkdirTemp(c.dir, "case")
 	if err != nil {
 		return nil, err
@@ -135,7 +138,8 @@ func (c *Code) Run(ctx context.Context, fam *audit.Family, code string, sets []a
 }
 
 // ready writes or compiles the code and returns the command that runs it in dir.
-func (c *Code) ready(ctx context.Context, dir, code string) (program string, args []string, err error) {
+func (c *Code) ready(ctx context.Context, dir, code string) (program string,
+	args []string, err error) {
 	if c.golang != nil {
 		program, err = c.golang.binary(ctx, code)
 		return program, []string{key(code)}, err
@@ -144,7 +148,8 @@ func (c *Code) ready(ctx context.Context, dir, code string) (program string, arg
 }
 
 // ask runs the harness on the input lines in and returns its effects, one for each of n lines.
-func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program string, args ...string) ([][]Effect, error) {
+func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program string,
+	args ...string) ([][]Effect, error) {
 	out, stderr, err := c.runIn(ctx, dir, in, program, args...)
 	if err != nil {
 		return nil, fmt.Errorf("the harness failed: %w\n%s", err, clip(string(stderr), 2000))
@@ -195,9 +200,11 @@ func lines(fam *audit.Family, sets []audit.ParamSet) ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	for _, s := range sets {
 		if s.Rival != "" {
-			return nil, fmt.Errorf("%s: _rival is SQL, and this application's cases are code: expected _race, which its harness plays", s.Pos)
+			return nil, fmt.Errorf(
+				"%s: _rival is SQL, and this application's cases are code: expected _race, which its harness plays", s.Pos)
 		}
-		line := map[string]any{"query": fam.Query, "set": s.Set, "now": cmp.Or(s.Now, Now), "params": s.Values}
+		line := map[string]any{"query": fam.Query, "set": s.Set, "now": cmp.Or(s.Now, Now),
+			"params": s.Values}
 		if s.Race != nil {
 			line["race"] = s.Race
 		}
@@ -232,7 +239,8 @@ func effects(out []byte, n int) ([][]Effect, error) {
 			err = errors.New("more stands behind it")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the harness printed %q: expected one JSON object a line (%v)", clip(sc.Text(), 200), err)
+			return nil, fmt.Errorf("the harness printed %q: expected one JSON object a line (%v)",
+				clip(sc.Text(), 200), err)
 		}
 		text, err := json.MarshalIndent(l.Effect, "", " ")
 		if err != nil {
@@ -259,8 +267,10 @@ func effects(out []byte, n int) ([][]Effect, error) {
 // runIn runs a program in dir with the standard input in, a bare environment and no network. It
 // ends the program and all of its children at the deadline. A foreign harness runs in the
 // sandbox, where it reads dir and the system's programs and writes nothing but temporary files.
-func (c *Code) runIn(ctx context.Context, dir string, in []byte, program string, args ...string) (stdout, stderr []byte, err error) {
-	p := box.Process{Dir: dir, Command: append([]string{program}, args...), Stdin: string(in), Timeout: c.deadline, Offline: true, Cap: maxOutput}
+func (c *Code) runIn(ctx context.Context, dir string, in []byte, program string,
+	args ...string) (stdout, stderr []byte, err error) {
+	p := box.Process{Dir: dir, Command: append([]string{program}, args...), Stdin: string(in),
+		Timeout: c.deadline, Offline: true, Cap: maxOutput}
 	home := dir
 	if c.foreign {
 		if p.Home, err = box.NewHome(nil); err != nil {
@@ -271,7 +281,8 @@ func (c *Code) runIn(ctx context.Context, dir string, in []byte, program string,
 		if c.golang != nil {
 			entry.Reads = []string{program}
 		}
-		if err := os.Chmod(dir, 0o755); err != nil { // of what is not for everybody a box shows the entries
+		// of what is not for everybody a box shows the entries
+		if err := os.Chmod(dir, 0o755); err != nil {
 			return nil, nil, err
 		}
 		if p.Box, _, err = box.New(entry, dir); err != nil {
@@ -279,7 +290,8 @@ func (c *Code) runIn(ctx context.Context, dir string, in []byte, program string,
 		}
 		home = p.Home.Tmp()
 	}
-	p.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "TZ=UTC", "LC_ALL=C.UTF-8",
+	p.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "TZ=UTC",
+		"LC_ALL=C.UTF-8",
 		"PYTHONHASHSEED=0", "NODE_NO_WARNINGS=1", "PYENV_ROOT=" + os.Getenv("PYENV_ROOT")}
 	e, err := p.Run(ctx)
 	switch {

@@ -53,13 +53,15 @@ func harness(dir string) map[string][]byte {
 }
 
 func noteFamily(lang string) (*audit.App, *audit.Family) {
-	app := &audit.App{App: lang, Dir: "testdata/" + lang, Harness: harness("testdata/" + lang), Spec: &audit.Spec{Requirements: []audit.Requirement{{Number: 1}}}}
+	app := &audit.App{App: lang, Dir: "testdata/" + lang, Harness: harness("testdata/" + lang),
+		Spec: &audit.Spec{Requirements: []audit.Requirement{{Number: 1}}}}
 	fam := &audit.Family{App: lang, Query: "note", Pos: audit.Pos{File: "note.md"}, Sets: sets(
 		audit.ParamSet{Set: audit.SetBenign, Values: map[string]any{"user": "ann", "id": "1"}},
 		audit.ParamSet{Set: audit.SetAttack, Values: map[string]any{"user": "ann", "id": "2"}})}
 	fam.Cases = []*audit.Case{
 		{App: lang, Query: "note", Number: 1, Label: audit.Good, Code: notes[lang]["good"]},
-		{App: lang, Query: "note", Number: 3, Label: audit.Bad, Code: notes[lang]["bad"], Violates: []int{1}}}
+		{App: lang, Query: "note", Number: 3, Label: audit.Bad, Code: notes[lang]["bad"],
+			Violates: []int{1}}}
 	return app, fam
 }
 
@@ -107,24 +109,31 @@ func TestChangesAreProven(t *testing.T) {
 		lines := func(sign, code string) string {
 			return sign + strings.ReplaceAll(strings.TrimSuffix(code, "\n"), "\n", "\n"+sign) + "\n"
 		}
-		return audit.JoinBlocks([]audit.Block{{Path: file, Language: language, Code: before}, {Language: "diff", Code: fmt.Sprintf(
-			"--- a/%s\n+++ b/%s\n@@ -1,%d +1,%d @@\n%s%s", file, file, strings.Count(before, "\n"), strings.Count(after, "\n"), lines("-", before), lines("+", after))}})
+		return audit.JoinBlocks([]audit.Block{{Path: file, Language: language, Code: before},
+			{Language: "diff", Code: fmt.Sprintf(
+				"--- a/%s\n+++ b/%s\n@@ -1,%d +1,%d @@\n%s%s", file, file,
+				strings.Count(before, "\n"),
+				strings.Count(after, "\n"), lines("-", before), lines("+", after))}})
 	}
 	for lang, file := range map[string]string{"js": "case.mjs", "py": "case.py", "go": "case.go"} {
 		t.Run(lang, func(t *testing.T) {
 			app, fam := noteFamily(lang)
 			good, bad := notes[lang]["good"], notes[lang]["bad"]
-			fam.Cases[0].Code, fam.Cases[1].Code = change(file, lang, bad, good), change(file, lang, good, bad)
+			fam.Cases[0].Code, fam.Cases[1].Code = change(file, lang, bad, good), change(file,
+				lang, good, bad)
 			r := openCode(t, app)
 			problems, err := proof.Check(context.Background(), r, app, fam)
 			require.NoError(t, err)
 			require.Empty(t, problems)
 			require.Empty(t, proof.Twins(app, fam, fam.Cases[0]))
-			require.Len(t, r.Mutants(fam.Cases[0].Code), 1, "the guard that the change makes stricter")
+			require.Len(t, r.Mutants(fam.Cases[0].Code), 1,
+				"the guard that the change makes stricter")
 			require.Contains(t, r.Mutants(fam.Cases[0].Code)[0].Name, " in "+file)
-			require.Empty(t, r.Mutants(change(file, lang, good, good)), "of what was there before there are none")
+			require.Empty(t, r.Mutants(change(file, lang, good, good)),
+				"of what was there before there are none")
 
-			_, err = r.Run(context.Background(), fam, strings.Replace(fam.Cases[0].Code, "@@\n-", "@@\n-other", 1), fam.Sets)
+			_, err = r.Run(context.Background(), fam, strings.Replace(fam.Cases[0].Code, "@@\n-",
+				"@@\n-other", 1), fam.Sets)
 			require.ErrorContains(t, err, "line 4 of the change: \"other")
 		})
 	}
@@ -153,7 +162,8 @@ func TestEachCodeIsBuiltForItself(t *testing.T) {
 }
 
 func TestCodeThatDoesNotRun(t *testing.T) {
-	for lang, code := range map[string]string{"js": "export function (", "py": "def handler(:", "go": "package app\n\nfunc Handler( {"} {
+	for lang, code := range map[string]string{"js": "export function (", "py": "def handler(:",
+		"go": "package app\n\nfunc Handler( {"} {
 		app, fam := noteFamily(lang)
 		_, err := openCode(t, app).Run(context.Background(), fam, code, fam.Sets)
 		require.Error(t, err, lang)
@@ -168,7 +178,8 @@ func TestCodeHasNoNetwork(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	app, fam := noteFamily("js")
-	es, err := openCode(t, app).Run(context.Background(), fam, strings.ReplaceAll(notes["js"]["net"], "SERVER", server.URL), fam.Sets[:1])
+	es, err := openCode(t, app).Run(context.Background(), fam,
+		strings.ReplaceAll(notes["js"]["net"], "SERVER", server.URL), fam.Sets[:1])
 	require.NoError(t, err)
 	require.Contains(t, es[0][0].Err, "fetch failed")
 }
@@ -204,7 +215,8 @@ func TestPlacesWithoutVariants(t *testing.T) {
 	fam.Cases[0].Code = notes["py"]["bad"]
 	problems, err := proof.Check(context.Background(), openCode(t, app), app, fam)
 	require.NoError(t, err)
-	require.Contains(t, problems[0].What, "a good violates on the attack set at line 0: requirement 1")
+	require.Contains(t, problems[0].What,
+		"a good violates on the attack set at line 0: requirement 1")
 }
 
 func TestCodeWithoutHarness(t *testing.T) {

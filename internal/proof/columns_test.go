@@ -33,7 +33,8 @@ func (c tilt) String() string {
 // infinity, ranges without rows or ends, each word of a list of words.
 func columns(t *testing.T, p *proof.Postgres, app *audit.App) {
 	oracles := app.Oracles
-	app.Oracles = nil // goods are compared, and not judged: the data that oracles look ids up in stays
+	// goods are compared, and not judged: the data that oracles look ids up in stays
+	app.Oracles = nil
 	defer func() { app.Oracles = oracles }()
 	all := tilts(t, app, proof.Conn(p))
 	drawn := hashOfDay(app.App)
@@ -84,12 +85,16 @@ func tilts(t *testing.T, app *audit.App, conn *pgx.Conn) (all []tilt) {
 
 // families gives those whose goods name the column, and its table.
 func (c tilt) families(app *audit.App) (all []*audit.Family) {
-	named := func(word, code string) bool { return regexp.MustCompile(`\b` + word + `\b`).MatchString(code) }
+	named := func(word, code string) bool {
+		return regexp.MustCompile(
+			`\b` + word + `\b`).MatchString(code)
+	}
 	for i := range app.Families {
 		fam := &app.Families[i]
-		if strings.Contains(fam.Query, os.Getenv("ASSAY_QUERY")) && slices.ContainsFunc(fam.Cases, func(k *audit.Case) bool {
-			return k.Label == audit.Good && named(c.Table, k.Code) && named(c.Column, k.Code)
-		}) {
+		if strings.Contains(fam.Query, os.Getenv("ASSAY_QUERY")) &&
+			slices.ContainsFunc(fam.Cases, func(k *audit.Case) bool {
+				return k.Label == audit.Good && named(c.Table, k.Code) && named(c.Column, k.Code)
+			}) {
 			all = append(all, fam)
 		}
 	}
@@ -109,13 +114,18 @@ func (c tilt) values(t *testing.T, conn *pgx.Conn) []string {
 	case c.Type == "date":
 		vs = []string{"'2025-06-15'", "'2025-06-16'", "'2025-06-17'", "'infinity'", "'-infinity'"}
 	case c.Type == "timestamp with time zone":
-		vs = []string{now, now + " - interval '1 us'", now + " + interval '1 us'", "'infinity'", "'-infinity'"}
+		vs = []string{now, now + " - interval '1 us'", now + " + interval '1 us'", "'infinity'",
+			"'-infinity'"}
 	case c.Type == "tstzrange":
-		vs = []string{"'empty'", "'(,)'", "tstzrange(" + now + ", NULL)", "tstzrange(NULL, " + now + ")", "tstzrange(" + now + ", " + now + ", '[]')"}
+		vs = []string{"'empty'", "'(,)'", "tstzrange(" + now + ", NULL)", "tstzrange(NULL, " + now +
+			")", "tstzrange(" + now + ", " + now + ", '[]')"}
 	case c.Type == "daterange":
-		vs = []string{"'empty'", "'(,)'", "'[2025-06-16,)'", "'(,2025-06-16)'", "'[2025-06-16,2025-06-16]'"}
+		vs = []string{"'empty'", "'(,)'", "'[2025-06-16,)'", "'(,2025-06-16)'",
+			"'[2025-06-16,2025-06-16]'"}
 	default:
-		rows, err := conn.Query(context.Background(), fmt.Sprintf(`SELECT quote_literal(%[1]s) FROM %[2]s WHERE %[1]s IS NOT NULL GROUP BY %[1]s LIMIT 12`, c.Column, c.Table))
+		rows, err := conn.Query(context.Background(),
+			fmt.Sprintf(
+				`SELECT quote_literal(%[1]s) FROM %[2]s WHERE %[1]s IS NOT NULL GROUP BY %[1]s LIMIT 12`, c.Column, c.Table))
 		require.NoError(t, err)
 		words, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)
@@ -139,15 +149,22 @@ func (c tilt) check(t *testing.T, p *proof.Postgres, app *audit.App) {
 		return err
 	}
 	both := func(sql string) string {
-		return strings.ReplaceAll(sql, "SCHEMA", "public") + strings.ReplaceAll(sql, "SCHEMA", "before")
+		return strings.ReplaceAll(sql, "SCHEMA", "public") + strings.ReplaceAll(sql,
+			"SCHEMA", "before")
 	}
-	require.NoError(t, exec(fmt.Sprintf("DROP TABLE IF EXISTS pg_temp.kept; CREATE TEMP TABLE kept AS SELECT id, %s AS v FROM %s", c.Column, c.Table)))
-	if err := exec("BEGIN;" + both(fmt.Sprintf("UPDATE SCHEMA.%s SET %s = %s WHERE abs(hashtext(id::text)) %% 2 = %d;", c.Table, c.Column, c.value, c.half)) + "COMMIT"); err != nil {
+	require.NoError(t,
+		exec(fmt.Sprintf(
+			"DROP TABLE IF EXISTS pg_temp.kept; CREATE TEMP TABLE kept AS SELECT id, %s AS v FROM %s", c.Column, c.Table)))
+	if err := exec(
+		"BEGIN;" + both(fmt.Sprintf(
+			"UPDATE SCHEMA.%s SET %s = %s WHERE abs(hashtext(id::text)) %% 2 = %d;", c.Table,
+			c.Column, c.value, c.half)) + "COMMIT"); err != nil {
 		require.NoError(t, exec("ROLLBACK"))
 		return
 	}
 	for _, fam := range c.families(app) {
-		sets := slices.DeleteFunc(slices.Clone(fam.Sets), func(s audit.ParamSet) bool { return s.Race != nil })
+		sets := slices.DeleteFunc(slices.Clone(fam.Sets),
+			func(s audit.ParamSet) bool { return s.Race != nil })
 		var model [][]proof.Effect
 		for _, k := range fam.Cases {
 			if k.Label != audit.Good {
@@ -159,12 +176,17 @@ func (c tilt) check(t *testing.T, p *proof.Postgres, app *audit.App) {
 				model = es
 			}
 			for i := range es {
-				if a, b := model[i][0], es[i][0]; a.Result != b.Result || (a.Err == "") != (b.Err == "") {
-					t.Errorf("%s: %s: differs from the other good on the set at line %d: %s | %s%s", k.Pos, c, sets[i].Pos.Line, a.Err, b.Err, proof.Difference(a.Result, b.Result))
+				if a, b := model[i][0], es[i][0]; a.Result != b.Result ||
+					(a.Err == "") != (b.Err == "") {
+					t.Errorf("%s: %s: differs from the other good on the set at line %d: %s | %s%s",
+						k.Pos, c, sets[i].Pos.Line, a.Err, b.Err,
+						proof.Difference(a.Result, b.Result))
 					break
 				}
 			}
 		}
 	}
-	require.NoError(t, exec(both(fmt.Sprintf("UPDATE SCHEMA.%s x SET %[2]s = k.v FROM kept k WHERE k.id = x.id AND x.%[2]s IS DISTINCT FROM k.v;", c.Table, c.Column))))
+	require.NoError(t,
+		exec(both(fmt.Sprintf(
+			"UPDATE SCHEMA.%s x SET %[2]s = k.v FROM kept k WHERE k.id = x.id AND x.%[2]s IS DISTINCT FROM k.v;", c.Table, c.Column))))
 }

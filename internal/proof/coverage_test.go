@@ -37,7 +37,8 @@ func TestPatternsAreCovered(t *testing.T) {
 }
 
 func TestCoverageCountsFamilies(t *testing.T) {
-	spec := &audit.Spec{Patterns: []audit.PatternRow{{Requirement: 1, Pattern: "SSRF"}, {Requirement: 2, Pattern: "XSS", CWEs: []audit.CWE{79}}}}
+	spec := &audit.Spec{Patterns: []audit.PatternRow{{Requirement: 1, Pattern: "SSRF"},
+		{Requirement: 2, Pattern: "XSS", CWEs: []audit.CWE{79}}}}
 	bad := func(n int, cwe audit.CWE) *audit.Case {
 		return &audit.Case{Label: audit.Bad, Violates: []int{n}, CWEs: []audit.CWE{cwe}}
 	}

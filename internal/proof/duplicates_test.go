@@ -41,7 +41,8 @@ func Duplicates(apps []*audit.App) []audit.Problem {
 					like := float64(n) / float64(len(runs)+len(o.runs)-n)
 					if same && o.text == text || !same && like >= NearlyIdentical {
 						problems = append(problems, audit.Problem{Pos: c.Pos,
-							What: fmt.Sprintf("%s is nearly the same as %s (%.0f %%): expected a query of its own", c.ID(), o.c.ID(), 100*like)})
+							What: fmt.Sprintf(
+								"%s is nearly the same as %s (%.0f %%): expected a query of its own", c.ID(), o.c.ID(), 100*like)})
 					}
 				}
 				for r := range runs {

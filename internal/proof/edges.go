@@ -16,7 +16,8 @@ import (
 // allows. Values of the session are kept. Values that are pasted into the code are kept too,
 // since they have attack sets of their own.
 func edges(app *audit.App, fam *audit.Family) []audit.ParamSet {
-	i := slices.IndexFunc(fam.Sets, func(s audit.ParamSet) bool { return s.Set == audit.SetBenign && s.Race == nil })
+	i := slices.IndexFunc(fam.Sets,
+		func(s audit.ParamSet) bool { return s.Set == audit.SetBenign && s.Race == nil })
 	if i < 0 || len(app.Oracles) == 0 {
 		return nil // a harness reads its parameters as it likes
 	}

@@ -8,9 +8,11 @@ import (
 
 // An Effect is the result of one run of a case on one parameter set.
 type Effect struct {
-	Variant  string // how it was run: the order of the rows, the interleaving
-	Result   string // canonical form of what it returned and of the state it left: equal effects have equal texts
-	Rows     int    // rows that it returned
+	Variant string // how it was run: the order of the rows, the interleaving
+	// canonical form of what it returned and of the state it left: equal effects have equal
+	// texts
+	Result   string
+	Rows     int // rows that it returned
 	Violated []Violation
 	Err      string // the runtime's error; empty when there was none
 }
@@ -51,7 +53,8 @@ func (t *table) canonical() string {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(t.columns[a].name, t.columns[b].name) })
+	slices.SortStableFunc(order,
+		func(a, b int) int { return strings.Compare(t.columns[a].name, t.columns[b].name) })
 	lines := make([]string, 0, len(t.rows))
 	for _, r := range t.rows {
 		var b strings.Builder

@@ -16,7 +16,8 @@ func Shortcuts() []Shortcut {
 	remarks := once(func(c *audit.Case) []string { return dialectOf(c.Language).comments(c.Code) })
 	all := []Shortcut{
 		each("length", func(c *audit.Case) float64 { return float64(len(c.Code)) }),
-		each("length without comments", func(c *audit.Case) float64 { return float64(len(bare(c))) }),
+		each("length without comments",
+			func(c *audit.Case) float64 { return float64(len(bare(c))) }),
 		each("lines", func(c *audit.Case) float64 { return float64(strings.Count(c.Code, "\n")) }),
 		each("longest line", func(c *audit.Case) float64 {
 			most := 0
@@ -26,27 +27,41 @@ func Shortcuts() []Shortcut {
 			return float64(most)
 		}),
 		each("number of comments", func(c *audit.Case) float64 { return float64(len(remarks(c))) }),
-		each("comment length", func(c *audit.Case) float64 { return float64(len(strings.Join(remarks(c), " "))) }),
+		each("comment length",
+			func(c *audit.Case) float64 { return float64(len(strings.Join(remarks(c), " "))) }),
 		each("first line is a comment", func(c *audit.Case) float64 {
 			t := strings.TrimSpace(c.Code)
-			return flag(strings.HasPrefix(t, "--") || strings.HasPrefix(t, "//") || strings.HasPrefix(t, "#") || strings.HasPrefix(t, "/*"))
+			return flag(strings.HasPrefix(t, "--") || strings.HasPrefix(t, "//") ||
+				strings.HasPrefix(t, "#") || strings.HasPrefix(t, "/*"))
 		}),
 		ranked("rank by length", func(c *audit.Case) float64 { return float64(len(c.Code)) }),
-		ranked("rank by lines", func(c *audit.Case) float64 { return float64(strings.Count(c.Code, "\n")) }),
+		ranked("rank by lines",
+			func(c *audit.Case) float64 { return float64(strings.Count(c.Code, "\n")) }),
 		ranked("rank by comments", func(c *audit.Case) float64 { return float64(len(remarks(c))) }),
 	}
-	for _, w := range []string{"safe", "secure", "only", "never", "always", "ensure", "must", "check", "tenant", "own", "because",
+	for _, w := range []string{"safe", "secure", "only", "never", "always", "ensure", "must",
+		"check", "tenant", "own", "because",
 		"so that", "no longer", "not", "already", "all", "every", "here", "client", "the"} {
-		all = append(all, each("comment says "+w, func(c *audit.Case) float64 { return float64(words(strings.Join(remarks(c), " "), w)) }))
+		all = append(all,
+			each("comment says "+w,
+				func(c *audit.Case) float64 {
+					return float64(words(strings.Join(remarks(c), " "),
+						w))
+				}))
 	}
-	for _, k := range []string{`\bwith\b`, `\bexists\b`, `\bleft join\b`, `\bcoalesce\b`, `\bleast\b|\bgreatest\b|\bmin\b|\bmax\b`,
-		`\bfor update\b`, `\bor\b|\|\|`, `\bnot in\b`, `\bin\b`, `\bany\b`, `\blateral\b`, `\bdistinct\b`, `\bgroup by\b`, `\bover\b`,
-		`\bcase\b|\bswitch\b`, `\bunion\b`, `\blimit\b|\bfetch\b`, `\boffset\b`, `\bnull\b|\bnil\b|\bnone\b`, `<>|!=`, `<=|>=`, `\$\{`,
-		`\bnow\b|current_`, `\bif\b`, `\btry\b|\bcatch\b|\bexcept\b`, `\breturn\b`, `\bjoin\b`, `\band\b|&&`, `\bselect\b`, `\*`} {
+	for _, k := range []string{`\bwith\b`, `\bexists\b`, `\bleft join\b`, `\bcoalesce\b`,
+		`\bleast\b|\bgreatest\b|\bmin\b|\bmax\b`,
+		`\bfor update\b`, `\bor\b|\|\|`, `\bnot in\b`, `\bin\b`, `\bany\b`, `\blateral\b`,
+		`\bdistinct\b`, `\bgroup by\b`, `\bover\b`,
+		`\bcase\b|\bswitch\b`, `\bunion\b`, `\blimit\b|\bfetch\b`, `\boffset\b`,
+		`\bnull\b|\bnil\b|\bnone\b`, `<>|!=`, `<=|>=`, `\$\{`,
+		`\bnow\b|current_`, `\bif\b`, `\btry\b|\bcatch\b|\bexcept\b`, `\breturn\b`, `\bjoin\b`,
+		`\band\b|&&`, `\bselect\b`, `\*`} {
 		re := regexp.MustCompile(k)
-		all = append(all, each("code has "+strings.ReplaceAll(k, `\b`, ""), func(c *audit.Case) float64 {
-			return float64(len(re.FindAllStringIndex(bare(c), -1)))
-		}))
+		all = append(all, each("code has "+strings.ReplaceAll(k, `\b`, ""),
+			func(c *audit.Case) float64 {
+				return float64(len(re.FindAllStringIndex(bare(c), -1)))
+			}))
 	}
 	return all
 }

@@ -97,7 +97,8 @@ func (g *golang) build(ctx context.Context, codes []string) error {
 			break
 		}
 		left := slices.DeleteFunc(slices.Clone(keys), func(k string) bool {
-			g.failed[k] = strings.Join(regexp.MustCompile(`(?m)^\t?`+k+`/.*\n(?:\s.*\n)*`).FindAllString(string(out), -1), "")
+			g.failed[k] = strings.Join(regexp.MustCompile(
+				`(?m)^\t?`+k+`/.*\n(?:\s.*\n)*`).FindAllString(string(out), -1), "")
 			return g.failed[k] != ""
 		})
 		if len(left) == len(keys) {
@@ -152,7 +153,8 @@ func (g *golang) tool(ctx context.Context, dir string, args ...string) ([]byte, 
 	cmd := exec.CommandContext(ctx, g.code.program, args...)
 	cmd.Dir = dir
 	// Everything that a harness may import is among Assay's own dependencies.
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off", "GO111MODULE=on", "GOSUMDB=off", "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off",
+		"GO111MODULE=on", "GOSUMDB=off", "CGO_ENABLED=0")
 	return cmd.CombinedOutput()
 }
 

@@ -29,7 +29,8 @@ func parameters(t *testing.T, c *proof.Code, app *audit.App) {
 	}
 	build(t, c, fams)
 	for _, fam := range fams {
-		base := fam.Sets[slices.IndexFunc(fam.Sets, func(s audit.ParamSet) bool { return s.Set == audit.SetBenign && s.Race == nil })]
+		base := fam.Sets[slices.IndexFunc(fam.Sets,
+			func(s audit.ParamSet) bool { return s.Set == audit.SetBenign && s.Race == nil })]
 		var sets []audit.ParamSet
 		alike := len(variants(base.Values, bounds))
 		for _, replace := range []func(any) []any{bounds, strangers} {
@@ -45,7 +46,8 @@ func parameters(t *testing.T, c *proof.Code, app *audit.App) {
 			if a, b := pair[0], pair[1]; len(a.Violated)+len(b.Violated) > 0 {
 				t.Errorf("%s: goods violate on %s: %v %v", fam.Pos, text, a.Violated, b.Violated)
 			} else if i < alike && a.Result != b.Result { // what is of no type of the column's, one may refuse alone
-				t.Errorf("%s: goods differ on %s:%s", fam.Pos, text, proof.Difference(a.Result, b.Result))
+				t.Errorf("%s: goods differ on %s:%s", fam.Pos, text,
+					proof.Difference(a.Result, b.Result))
 			}
 		}
 	}
@@ -81,7 +83,8 @@ func build(t *testing.T, c *proof.Code, fams []*audit.Family) {
 }
 
 // runGoods gives by set what the first two goods of a family do.
-func runGoods(t *testing.T, c *proof.Code, fam *audit.Family, sets []audit.ParamSet) [][2]proof.Effect {
+func runGoods(t *testing.T, c *proof.Code, fam *audit.Family,
+	sets []audit.ParamSet) [][2]proof.Effect {
 	t.Helper()
 	all := make([][2]proof.Effect, len(sets))
 	for n, code := range goodCodes(fam)[:2] {
@@ -109,7 +112,8 @@ func bounds(v any) []any {
 
 // strangers are values of every type.
 func strangers(any) []any {
-	return []any{json.Number("7"), json.Number("0.5"), "x", true, []any{"x"}, []any{map[string]any{}}, map[string]any{"x": json.Number("1")}}
+	return []any{json.Number("7"), json.Number("0.5"), "x", true, []any{"x"},
+		[]any{map[string]any{}}, map[string]any{"x": json.Number("1")}}
 }
 
 // variants gives v with one value at a time replaced, in any depth. What no client chooses
@@ -121,7 +125,8 @@ func variants(v any, replace func(any) []any) (all []any) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			inner := variants(v[name], replace)
 			switch m, _ := v[name].(map[string]any); {
-			case slices.Contains([]string{"user", "as", "to", "sql", "truth", "now", "fail"}, name), strings.HasPrefix(name, "$"), m["fields"] != nil && name == "link":
+			case slices.Contains([]string{"user", "as", "to", "sql", "truth", "now", "fail"}, name),
+				strings.HasPrefix(name, "$"), m["fields"] != nil && name == "link":
 				continue
 			case slices.Contains([]string{"calls", "req", "args", "get"}, name):
 			default:
@@ -184,12 +189,14 @@ func fields(app *audit.App) (all []field) {
 			all = append(all, field{m[1], name, kind, true})
 		}
 	}
-	return slices.DeleteFunc(all, func(f field) bool { // two rows never share an id, a code or an address
+	// two rows never share an id, a code or an address
+	return slices.DeleteFunc(all, func(f field) bool {
 		return slices.Contains([]string{"id", "code", "email"}, f.column) || f.kind == "json"
 	})
 }
 
-var aTime, aReference, aList = regexp.MustCompile(`(_at|_until|_from|^at)$`), regexp.MustCompile(`(_id|_by)$`), regexp.MustCompile(`^(status|role|kind)$`)
+var aTime, aReference, aList = regexp.MustCompile(`(_at|_until|_from|^at)$`), regexp.MustCompile(
+	`(_id|_by)$`), regexp.MustCompile(`^(status|role|kind)$`)
 
 // values gives what the field may hold: edges of its type, and each word of a list.
 func (f field) values() (vs []any) {
@@ -200,7 +207,8 @@ func (f field) values() (vs []any) {
 	case strings.HasSuffix(f.column, "_on"):
 		vs = []any{"2025-06-15", "2025-06-16", "2025-06-17", "9999-12-31"}
 	case aTime.MatchString(f.column):
-		vs = []any{"2025-06-16T09:29:59Z", proof.Now, "2025-06-16T09:30:01Z", "9999-12-31T23:59:59Z"}
+		vs = []any{"2025-06-16T09:29:59Z", proof.Now, "2025-06-16T09:30:01Z",
+			"9999-12-31T23:59:59Z"}
 	case aList.MatchString(f.column):
 		for n := range 8 {
 			vs = append(vs, map[string]int{"nth": n})
@@ -216,8 +224,12 @@ func (f field) values() (vs []any) {
 
 // named reports whether the goods of a family name the field and its table.
 func (f field) named(fam *audit.Family) bool {
-	word := func(w, code string) bool { return regexp.MustCompile(`\b` + w + `\b`).MatchString(code) }
-	return slices.ContainsFunc(goodCodes(fam), func(code string) bool { return word(f.table, code) && word(f.column, code) })
+	word := func(w, code string) bool {
+		return regexp.MustCompile(
+			`\b` + w + `\b`).MatchString(code)
+	}
+	return slices.ContainsFunc(goodCodes(fam),
+		func(code string) bool { return word(f.table, code) && word(f.column, code) })
 }
 
 // codeColumns asks that the two goods of every family agree whatever a column may hold.
@@ -232,24 +244,32 @@ func codeColumns(t *testing.T, c *proof.Code, app *audit.App) {
 	for _, fam := range fams {
 		var lines []any
 		var names []string
-		sets := slices.DeleteFunc(slices.Clone(fam.Sets), func(s audit.ParamSet) bool { return s.Race != nil })
+		sets := slices.DeleteFunc(slices.Clone(fam.Sets),
+			func(s audit.ParamSet) bool { return s.Race != nil })
 		for _, f := range all {
 			if !f.named(fam) || impossible[f.table+"."+f.column] != "" {
 				continue
 			}
 			for _, v := range f.values() {
 				for half := range 2 {
-					put := map[string]any{"table": f.table, "column": f.column, "half": half, "value": v}
+					put := map[string]any{"table": f.table, "column": f.column,
+						"half": half, "value": v}
 					n := len(names) // the first set, which shows the most, and two others in turn
-					for _, s := range []audit.ParamSet{sets[0], sets[n%len(sets)], sets[(n+1)%len(sets)]} {
-						lines = append(lines, map[string]any{"query": fam.Query, "set": audit.SetAttack, "now": cmp.Or(s.Now, proof.Now), "params": s.Values, "tilt": put})
-						names = append(names, fmt.Sprintf("%s.%s = %v, half %d, on the set at line %d", f.table, f.column, v, half, s.Pos.Line))
+					for _, s := range []audit.ParamSet{sets[0], sets[n%len(sets)],
+						sets[(n+1)%len(sets)]} {
+						lines = append(lines, map[string]any{"query": fam.Query,
+							"set": audit.SetAttack, "now": cmp.Or(s.Now, proof.Now),
+							"params": s.Values, "tilt": put})
+						names = append(names,
+							fmt.Sprintf("%s.%s = %v, half %d, on the set at line %d", f.table,
+								f.column, v, half, s.Pos.Line))
 					}
 				}
 			}
 		}
 		asked += len(lines)
-		for chunk := range slices.Chunk(lines, 2000) { // a harness answers so many within its deadline
+		// a harness answers so many within its deadline
+		for chunk := range slices.Chunk(lines, 2000) {
 			var both [2][][]proof.Effect
 			for n, code := range goodCodes(fam)[:2] {
 				var err error
@@ -260,7 +280,8 @@ func codeColumns(t *testing.T, c *proof.Code, app *audit.App) {
 			for i := range chunk {
 				if a, b := both[0][i][0], both[1][i][0]; a.Result != b.Result {
 					if told++; told <= 12 {
-						t.Errorf("%s: goods differ where %s:%s", fam.Pos, names[i], proof.Difference(a.Result, b.Result))
+						t.Errorf("%s: goods differ where %s:%s", fam.Pos, names[i],
+							proof.Difference(a.Result, b.Result))
 					}
 				}
 			}

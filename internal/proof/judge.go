@@ -16,7 +16,8 @@ type Runner interface {
 	// effect or several (orders of rows, interleavings), in a fixed order. An
 	// error of the code is part of its effect; the error returned means that the
 	// proof itself is broken.
-	Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error)
+	Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect,
+		error)
 	// Prepare builds codes at once where the language is one that is built. What
 	// cannot be built is told when it is run.
 	Prepare(ctx context.Context, codes []string) error
@@ -29,7 +30,8 @@ type Runner interface {
 // Open returns the runner of an application: PostgreSQL if the application has a schema or
 // data.sql, else the language of its harness. It calls dsn in the first case only. The harness
 // of a foreign application runs in the sandbox if there is one. The caller closes the runner.
-func Open(ctx context.Context, app *audit.App, foreign bool, dsn func() (string, error)) (Runner, error) {
+func Open(ctx context.Context, app *audit.App, foreign bool, dsn func() (string, error)) (Runner,
+	error) {
 	if !app.HasDatabase() {
 		c, err := NewCode(app)
 		if err != nil {
@@ -50,7 +52,8 @@ func Open(ctx context.Context, app *audit.App, foreign bool, dsn func() (string,
 // benign sets and must break every requirement of its Violates on at least one attack set.
 // Check returns what does not hold, with positions; an empty list means that the family is
 // proven. The error is that of a context that ended.
-func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]audit.Problem, error) {
+func Check(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) ([]audit.Problem,
+	error) {
 	v := &verifier{app: app, fam: fam, runner: r}
 	var goods, bads []*audit.Case
 	var codes []string
@@ -113,12 +116,14 @@ func (v *verifier) say(pos audit.Pos, format string, args ...any) {
 // good case, and an oracle for each requirement.
 func (v *verifier) complete(goods int) bool {
 	if v.fam.Pos.File == "" || len(v.fam.Sets) == 0 {
-		v.say(v.fam.Cases[0].Pos, "%s/%s has no proof: expected %s.md with # Parameters", v.fam.App, v.fam.Query, v.fam.Query)
+		v.say(v.fam.Cases[0].Pos, "%s/%s has no proof: expected %s.md with # Parameters", v.fam.App,
+			v.fam.Query, v.fam.Query)
 		return false
 	}
 	for _, kind := range []string{audit.SetBenign, audit.SetAttack} {
 		if !slices.ContainsFunc(v.fam.Sets, func(s audit.ParamSet) bool { return s.Set == kind }) {
-			v.say(v.fam.Pos, `no parameter set is marked "_set": %q: expected at least one benign and one attack set`, kind)
+			v.say(v.fam.Pos,
+				`no parameter set is marked "_set": %q: expected at least one benign and one attack set`, kind)
 		}
 	}
 	if goods == 0 {
@@ -126,13 +131,17 @@ func (v *verifier) complete(goods int) bool {
 	}
 	if v.app.Spec != nil && (v.app.Schema != "" || v.app.Data != "") {
 		for _, r := range v.app.Spec.Requirements {
-			if !slices.ContainsFunc(v.app.Oracles, func(o audit.Oracle) bool { return o.Requirement == r.Number }) {
-				v.say(v.fam.Pos, "requirement %d has no oracle: expected one in oracles.md", r.Number)
+			if !slices.ContainsFunc(v.app.Oracles,
+				func(o audit.Oracle) bool { return o.Requirement == r.Number }) {
+				v.say(v.fam.Pos, "requirement %d has no oracle: expected one in oracles.md",
+					r.Number)
 			}
 		}
 		for _, o := range v.app.Oracles {
-			if !slices.ContainsFunc(v.app.Spec.Requirements, func(r audit.Requirement) bool { return r.Number == o.Requirement }) {
-				v.say(o.Pos, "the oracle %q is of requirement %d, which the SPEC does not state", o.Name, o.Requirement)
+			if !slices.ContainsFunc(v.app.Spec.Requirements,
+				func(r audit.Requirement) bool { return r.Number == o.Requirement }) {
+				v.say(o.Pos, "the oracle %q is of requirement %d, which the SPEC does not state",
+					o.Name, o.Requirement)
 			}
 		}
 	}
@@ -140,7 +149,8 @@ func (v *verifier) complete(goods int) bool {
 }
 
 // run runs a case on the sets. It adds a problem and returns false if the case cannot be run.
-func (v *verifier) run(ctx context.Context, c *audit.Case, sets []audit.ParamSet) ([][]Effect, bool) {
+func (v *verifier) run(ctx context.Context, c *audit.Case, sets []audit.ParamSet) ([][]Effect,
+	bool) {
 	es, err := v.runner.Run(ctx, v.fam, c.Code, sets)
 	if err != nil {
 		v.say(c.Pos, "cannot be proven: %v", err)
@@ -173,8 +183,10 @@ func (v *verifier) checkModel(c *audit.Case, sets []audit.ParamSet, es [][]Effec
 		shown = shown || set.Set == audit.SetBenign && es[i][0].Rows > 0
 		for _, e := range es[i][1:] {
 			if set.Race == nil && e.Result != es[i][0].Result {
-				v.say(c.Pos, "the good's result depends on the order of the rows, on the set at line %d (- %s, + %s):%s",
-					set.Pos.Line, es[i][0].Variant, e.Variant, difference(es[i][0].Result, e.Result))
+				v.say(c.Pos,
+					"the good's result depends on the order of the rows, on the set at line %d (- %s, + %s):%s",
+					set.Pos.Line, es[i][0].Variant, e.Variant,
+					difference(es[i][0].Result, e.Result))
 			}
 		}
 	}
@@ -185,7 +197,8 @@ func (v *verifier) checkModel(c *audit.Case, sets []audit.ParamSet, es [][]Effec
 
 // equal compares the effects of case c with those of the model case on the sets of a kind, ""
 // for all. Races are not compared, since either session may win.
-func (v *verifier) equal(c, model *audit.Case, sets []audit.ParamSet, want, got [][]Effect, kind string) {
+func (v *verifier) equal(c, model *audit.Case, sets []audit.ParamSet, want,
+	got [][]Effect, kind string) {
 	for i, set := range sets {
 		if kind != "" && set.Set != kind || set.Race != nil {
 			continue
@@ -195,7 +208,8 @@ func (v *verifier) equal(c, model *audit.Case, sets []audit.ParamSet, want, got 
 			if w.Result == g.Result && (w.Err == "") == (g.Err == "") {
 				continue
 			}
-			v.say(c.Pos, "differs from %s on %s (- %02d, + %02d): %s%s", model.ID(), where(set, w), model.Number, c.Number,
+			v.say(c.Pos, "differs from %s on %s (- %02d, + %02d): %s%s", model.ID(), where(set, w),
+				model.Number, c.Number,
 				g.Err, difference(w.Result, g.Result))
 			break
 		}
@@ -221,7 +235,8 @@ func (v *verifier) checkBad(c *audit.Case, es [][]Effect) {
 		}
 		if !broken {
 			slices.Sort(seen)
-			v.say(c.Pos, "breaks requirement %d on no attack set; what it does break: %q", n, slices.Compact(seen))
+			v.say(c.Pos, "breaks requirement %d on no attack set; what it does break: %q", n,
+				slices.Compact(seen))
 		}
 	}
 }

@@ -35,7 +35,8 @@ func (p *Postgres) oracles(ctx context.Context, s *side, e *Effect) error {
 	}
 	for i, o := range all {
 		if why := t.rows[0][i]; why != nil {
-			e.Violated = append(e.Violated, Violation{o.Requirement, o.Name, clip(string(why), 300)})
+			e.Violated = append(e.Violated, Violation{o.Requirement, o.Name,
+				clip(string(why), 300)})
 		}
 	}
 	return nil
@@ -45,7 +46,8 @@ func (p *Postgres) oracles(ctx context.Context, s *side, e *Effect) error {
 func oracleSQL(os []audit.Oracle) string {
 	cols := make([]string, len(os))
 	for i, o := range os {
-		cols[i] = fmt.Sprintf("(SELECT to_jsonb(o%d)::text FROM (%s\n) o%d LIMIT 1)", i, inline(strings.TrimRight(strings.TrimSpace(o.SQL), ";")), i)
+		cols[i] = fmt.Sprintf("(SELECT to_jsonb(o%d)::text FROM (%s\n) o%d LIMIT 1)", i,
+			inline(strings.TrimRight(strings.TrimSpace(o.SQL), ";")), i)
 	}
 	return "SELECT " + strings.Join(cols, ",\n")
 }

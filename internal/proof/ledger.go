@@ -31,7 +31,8 @@ const ledgerVersion = "1"
 type Proved struct {
 	Content string // hash of everything that the proof depends on: cases, SPEC, data, harness
 	Runtime string // what ran it, as Runner.Runtime gives it
-	Effects string // hash of everything that was seen: a forged entry does not hold when it is proven again
+	// hash of everything that was seen: a forged entry does not hold when it is proven again
+	Effects string
 	Despite string // why the entry stands although its proof is red; empty for all others
 }
 
@@ -55,7 +56,8 @@ func ReadLedger(fsys fs.FS) (Ledger, error) {
 			f = append(f, "")
 		}
 		if len(f) != 5 {
-			return nil, fmt.Errorf("%s:%d: %d columns: expected family, content, runtime and effects, and for a named exception its reason, separated by tabs", LedgerFile, i+1, len(f))
+			return nil, fmt.Errorf(
+				"%s:%d: %d columns: expected family, content, runtime and effects, and for a named exception its reason, separated by tabs", LedgerFile, i+1, len(f))
 		}
 		if i > 0 {
 			l[f[0]] = Proved{f[1], f[2], f[3], f[4]}
@@ -100,7 +102,8 @@ func Content(app *audit.App, fam *audit.Family) string {
 	if len(app.Session) > 0 {
 		put(app.Session)
 	}
-	put([]any{fam.Query, fam.Verify, nil}) // nil: a family's own oracles, which no family has any more
+	// nil: a family's own oracles, which no family has any more
+	put([]any{fam.Query, fam.Verify, nil})
 	for _, s := range fam.Sets {
 		put([]any{s.Set, s.Values, s.Race, s.Now, s.TimeZone})
 		if s.Rival != "" {
@@ -114,14 +117,16 @@ func Content(app *audit.App, fam *audit.Family) string {
 }
 
 // Prove checks a family as [Check] does and returns its ledger entry, too.
-func Prove(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) (Proved, []audit.Problem, error) {
+func Prove(ctx context.Context, r Runner, app *audit.App, fam *audit.Family) (Proved,
+	[]audit.Problem, error) {
 	name, err := r.Runtime(ctx)
 	if err != nil {
 		return Proved{}, nil, err
 	}
 	w := &witness{Runner: r, seen: sha256.New()}
 	problems, err := Check(ctx, w, app, fam)
-	return Proved{Content: Content(app, fam), Runtime: name, Effects: hex.EncodeToString(w.seen.Sum(nil))[:32]}, problems, err
+	return Proved{Content: Content(app, fam), Runtime: name,
+		Effects: hex.EncodeToString(w.seen.Sum(nil))[:32]}, problems, err
 }
 
 // A witness is a Runner that hashes all effects.
@@ -131,11 +136,13 @@ type witness struct {
 }
 
 // Run runs code and adds its effects to the hash.
-func (w *witness) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
+func (w *witness) Run(ctx context.Context, fam *audit.Family, code string,
+	sets []audit.ParamSet) ([][]Effect, error) {
 	all, err := w.Runner.Run(ctx, fam, code, sets)
 	for _, es := range all {
 		for _, e := range es {
-			io.WriteString(w.seen, fmt.Sprintf("%s|%s|%d|%v|%v\n", e.Variant, e.Result, e.Rows, requirements(e.Violated), e.Err != ""))
+			io.WriteString(w.seen, fmt.Sprintf("%s|%s|%d|%v|%v\n", e.Variant, e.Result, e.Rows,
+				requirements(e.Violated), e.Err != ""))
 		}
 	}
 	return all, err

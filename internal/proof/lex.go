@@ -44,8 +44,9 @@ type lexer []rule
 // A rule recognizes one kind of token.
 type rule struct {
 	kind   kind
-	begins string                                // one of these bytes; empty: any
-	end    func(rest string, before []token) int // of the token at the beginning of rest; 0: none begins there
+	begins string // one of these bytes; empty: any
+	// of the token at the beginning of rest; 0: none begins there
+	end func(rest string, before []token) int
 }
 
 // cut returns the tokens of code.
@@ -78,7 +79,10 @@ func lex(sql string) []token { return postgreSQL.cut(sql) }
 // match returns a function that finds the end of a token by a regular expression. The
 // expression is compiled at first use, because most programs with this package never use it.
 func match(pattern string) func(string, []token) int {
-	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:" + pattern + ")") })
+	compiled := sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("^(?:" + pattern +
+			")")
+	})
 	return func(rest string, _ []token) int { return len(compiled().FindString(rest)) }
 }
 

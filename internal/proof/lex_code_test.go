@@ -26,10 +26,14 @@ var (
 
 	cLike      = codeLexer(slashRemark, rule{str, "/", regularExpression})
 	goLike     = codeLexer(slashRemark, rule{str, "`", match("`[^`]*`?")})
-	javaScript = codeLexer(slashRemark, rule{str, "/", regularExpression}, rule{str, "`}", template})
-	python     = codeLexer(hashRemark, rule{str, "\"'", match(`(?s)"""(?:.*?"""|.*)|'''(?:.*?'''|.*)`)})
-	ruby       = codeLexer(hashRemark, rule{str, "<", heredoc(`<<[~-]`)})
-	php        = codeLexer(rule{symbol, "#", match(`#\[`)}, slashRemark, hashRemark, rule{str, "<", heredoc(`<<<[ \t]*`)}) // #[ is an attribute
+	javaScript = codeLexer(slashRemark, rule{str, "/", regularExpression},
+		rule{str, "`}", template})
+	python = codeLexer(hashRemark,
+		rule{str, "\"'", match(`(?s)"""(?:.*?"""|.*)|'''(?:.*?'''|.*)`)})
+	ruby = codeLexer(hashRemark, rule{str, "<", heredoc(`<<[~-]`)})
+	// #[ is an attribute
+	php = codeLexer(rule{symbol, "#", match(`#\[`)}, slashRemark, hashRemark,
+		rule{str, "<", heredoc(`<<<[ \t]*`)})
 )
 
 var slashes = match(`/(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n])*\]|[^/\\\n\[])+/`)
@@ -37,7 +41,8 @@ var slashes = match(`/(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n])*\]|[^/\\\n\[])+/`)
 // regularExpression: after an operator or a bracket that opens, a slash is no division.
 func regularExpression(s string, before []token) int {
 	i := codeBefore(before, len(before))
-	if i < 0 || before[i].kind != symbol || before[i].is(")") || before[i].is("]") || before[i].is("}") {
+	if i < 0 || before[i].kind != symbol || before[i].is(")") || before[i].is("]") ||
+		before[i].is("}") {
 		return 0
 	}
 	return slashes(s, nil)

@@ -26,12 +26,14 @@ func (c *Code) Mutants(code string) []Mutant {
 	for i, f := range files {
 		before := slices.IndexFunc(blocks, func(b audit.Block) bool { return b.Path == f.Path })
 		for _, m := range codeMutants(c.lang.program, f.Code) {
-			if before >= 0 && slices.ContainsFunc(codeMutants(c.lang.program, blocks[before].Code), func(o Mutant) bool { return o.Name == m.Name }) {
+			if before >= 0 && slices.ContainsFunc(codeMutants(c.lang.program, blocks[before].Code),
+				func(o Mutant) bool { return o.Name == m.Name }) {
 				continue
 			}
 			changed := slices.Clone(files)
 			changed[i].Code = m.Code
-			all = append(all, Mutant{Name: m.Name + " in " + f.Path, Code: audit.JoinBlocks(changed)})
+			all = append(all, Mutant{Name: m.Name + " in " + f.Path,
+				Code: audit.JoinBlocks(changed)})
 		}
 	}
 	return all
@@ -100,11 +102,13 @@ func JudgeMutants(ctx context.Context, r Runner, fam *audit.Family) ([]Judged, e
 
 func attacksFirst(sets []audit.ParamSet) []audit.ParamSet {
 	sets = slices.Clone(sets)
-	slices.SortStableFunc(sets, func(a, b audit.ParamSet) int { return strings.Compare(a.Set, b.Set) })
+	slices.SortStableFunc(sets,
+		func(a, b audit.ParamSet) int { return strings.Compare(a.Set, b.Set) })
 	return sets
 }
 
-func judgeMutant(ctx context.Context, r Runner, fam *audit.Family, m Mutant, sets []audit.ParamSet, good [][]Effect) (Status, error) {
+func judgeMutant(ctx context.Context, r Runner, fam *audit.Family, m Mutant, sets []audit.ParamSet,
+	good [][]Effect) (Status, error) {
 	status, failed, ran, most, goodMost := Equal, 0, 0, 0, 0
 	for i := range sets {
 		if sets[i].Race != nil && m.skipRaces && sets[i].Rival == "" {
@@ -190,7 +194,9 @@ func subset(a, b string) bool {
 	for _, l := range bl[1:] {
 		all := cells(l)
 		if len(all) != len(bc) {
-			continue // the empty line at the end; a text that holds the separator only makes us say "differs"
+			// the empty line at the end; a text that holds the separator only makes us say
+			// "differs"
+			continue
 		}
 		row := make([]string, len(keep))
 		for i, k := range keep {
@@ -229,7 +235,8 @@ func CheckMutants(ctx context.Context, r Runner, fam *audit.Family) ([]audit.Pro
 		switch {
 		case i >= 0 && (j.Status == Caught || j.Status == Stillborn):
 			problems = append(problems, audit.Problem{Pos: listed[i].Pos,
-				What: fmt.Sprintf("the mutant %q of %02d is %s: it need not be listed", j.Name, j.Case.Number, j.Status)})
+				What: fmt.Sprintf("the mutant %q of %02d is %s: it need not be listed", j.Name,
+					j.Case.Number, j.Status)})
 		case i < 0 && lives:
 			what := "no parameter set tells it from the good"
 			if j.Status == Differs {
@@ -247,7 +254,9 @@ func CheckMutants(ctx context.Context, r Runner, fam *audit.Family) ([]audit.Pro
 		}
 	}
 	for _, s := range listed {
-		problems = append(problems, audit.Problem{Pos: s.Pos, What: fmt.Sprintf("there is no mutant %q of %02d", s.Mutant, s.Case)})
+		problems = append(problems,
+			audit.Problem{Pos: s.Pos, What: fmt.Sprintf("there is no mutant %q of %02d",
+				s.Mutant, s.Case)})
 	}
 	return problems, nil
 }

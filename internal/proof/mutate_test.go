@@ -28,7 +28,8 @@ func Mutants(code string) []Mutant {
 	m.index()
 	for i := range m.code {
 		switch {
-		case m.is(i, "on") && m.is(i+1, "conflict"), m.is(i, "on", "(") && m.is(i-1, "distinct", "conflict"):
+		case m.is(i, "on") && m.is(i+1, "conflict"), m.is(i, "on", "(") &&
+			m.is(i-1, "distinct", "conflict"):
 		case m.is(i, "where", "on", "having"):
 			m.predicates(i+1, m.clauseEnd(i+1))
 		case m.is(i, "("):
@@ -40,7 +41,8 @@ func Mutants(code string) []Mutant {
 			m.add(i, i+1, "", false)
 		case m.is(i, "partition"):
 			m.add(i, m.clauseEnd(i+2), "", false)
-		case m.is(i, "for") && (m.is(i+1, "update", "share") || m.is(i+1, "no", "key") && m.is(i+2, "key", "share")):
+		case m.is(i, "for") && (m.is(i+1, "update", "share") || m.is(i+1, "no", "key") &&
+			m.is(i+2, "key", "share")):
 			m.add(i, m.clauseEnd(i+1), "", false)
 			m.out[len(m.out)-1].Races = true
 		case m.is(i, "join"):
@@ -111,7 +113,8 @@ func (m *mutator) clauseEnd(i int) int {
 
 // bracket takes the brackets that hold AND or OR for an expression of their own.
 func (m *mutator) bracket(i int) {
-	if m.is(i+1, "select", "with", "where", "values") || !m.is(i-1, "and", "or", "where", "on", "not", "(", "having") {
+	if m.is(i+1, "select", "with", "where", "values") ||
+		!m.is(i-1, "and", "or", "where", "on", "not", "(", "having") {
 		return
 	}
 	m.predicates(i+1, m.clauseEnd(i+1))
@@ -157,7 +160,8 @@ func (m *mutator) join(i int) {
 		first--
 	}
 	on := i + 1
-	for on < len(m.code) && m.depth[on] >= m.depth[i] && !(m.depth[on] == m.depth[i] && m.is(on, "on", "using")) {
+	for on < len(m.code) && m.depth[on] >= m.depth[i] && !(m.depth[on] == m.depth[i] &&
+		m.is(on, "on", "using")) {
 		if m.depth[on] == m.depth[i] && m.is(on, "where", "join", "group", "order", "limit", ";") {
 			break
 		}

@@ -16,7 +16,8 @@ func codeMutants(program, code string) []Mutant {
 }
 
 var (
-	leaves       = regexp.MustCompile(`(?s)\b(return|throw|raise|abort|continue|break|exit|die|panic)\b`)
+	leaves = regexp.MustCompile(
+		`(?s)\b(return|throw|raise|abort|continue|break|exit|die|panic)\b`)
 	bracedIf     = regexp.MustCompile(`(?m)^[ \t]*if\b[^\n]*`)
 	pythonIf     = regexp.MustCompile(`^([ \t]*)if\b.*:\s*(#.*)?$`)
 	pythonInline = regexp.MustCompile(`^([ \t]*)if\b.*:\s*(return|raise|continue|abort)\b.*$`)
@@ -34,10 +35,13 @@ func bracedGuards(code string) []Mutant {
 		}
 		body := code[at[0]:end]
 		rest := strings.TrimSpace(code[end:])
-		if strings.Count(body, "\n") > 12 || !leaves.MatchString(body) || strings.HasPrefix(rest, "else") {
+		if strings.Count(body, "\n") > 12 || !leaves.MatchString(body) ||
+			strings.HasPrefix(rest, "else") {
 			continue
 		}
-		out = append(out, Mutant{Name: "drop " + clip(strings.TrimSuffix(strings.TrimSpace(line), " {"), 90), Code: code[:at[0]] + code[end:]})
+		out = append(out,
+			Mutant{Name: "drop " + clip(strings.TrimSuffix(strings.TrimSpace(line), " {"), 90),
+				Code: code[:at[0]] + code[end:]})
 	}
 	return out
 }
@@ -76,7 +80,8 @@ func pythonGuards(code string) []Mutant {
 		bare := strings.TrimRight(l, "\r\n")
 		end := i + 1
 		if pythonInline.MatchString(bare) {
-			out = append(out, Mutant{Name: "drop " + clip(strings.TrimSpace(bare), 90), Code: strings.Join(lines[:i], "") + strings.Join(lines[end:], "")})
+			out = append(out, Mutant{Name: "drop " + clip(strings.TrimSpace(bare), 90),
+				Code: strings.Join(lines[:i], "") + strings.Join(lines[end:], "")})
 			continue
 		}
 		m := pythonIf.FindStringSubmatch(bare)
@@ -84,17 +89,20 @@ func pythonGuards(code string) []Mutant {
 			continue
 		}
 		indent := len(m[1])
-		for end < len(lines) && (strings.TrimSpace(lines[end]) == "" || width(lines[end]) > indent) {
+		for end < len(lines) && (strings.TrimSpace(lines[end]) == "" ||
+			width(lines[end]) > indent) {
 			end++
 		}
 		body := strings.Join(lines[i+1:end], "")
-		if end < len(lines) && width(lines[end]) == indent && strings.HasPrefix(strings.TrimSpace(lines[end]), "el") {
+		if end < len(lines) && width(lines[end]) == indent &&
+			strings.HasPrefix(strings.TrimSpace(lines[end]), "el") {
 			continue
 		}
 		if end-i > 12 || !leaves.MatchString(body) {
 			continue
 		}
-		out = append(out, Mutant{Name: "drop " + clip(strings.TrimSpace(bare), 90), Code: strings.Join(lines[:i], "") + strings.Join(lines[end:], "")})
+		out = append(out, Mutant{Name: "drop " + clip(strings.TrimSpace(bare), 90),
+			Code: strings.Join(lines[:i], "") + strings.Join(lines[end:], "")})
 	}
 	return out
 }

@@ -14,10 +14,12 @@ import (
 // which holds every schedule against the two orders, one after the other: the second
 // passes the first whole at each of its statements. All pairs are of the same two codes.
 // It gives by pair what neither order leaves, and how many of them could meet at all.
-func MeetCode(ctx context.Context, c *Code, pairs [][2]Writer) (told [][]Violation, met int, err error) {
+func MeetCode(ctx context.Context, c *Code, pairs [][2]Writer) (told [][]Violation,
+	met int, err error) {
 	var lines []any
 	for _, p := range pairs {
-		lines = append(lines, map[string]any{"query": p[0].Fam.Query, "set": audit.SetAttack, "now": Now, "params": p[0].Set.Values, "rival": p[1].Set.Values})
+		lines = append(lines, map[string]any{"query": p[0].Fam.Query, "set": audit.SetAttack,
+			"now": Now, "params": p[0].Set.Values, "rival": p[1].Set.Values})
 	}
 	all, err := RunLines(ctx, c, pairs[0][0].Case.Code, pairs[0][1].Case.Code, lines)
 	for _, es := range all {

@@ -35,10 +35,12 @@ type Postgres struct {
 
 // A side is one database with one session.
 type side struct {
-	name     string // of the variant
-	conn     *pgx.Conn
-	resets   string                                  // sets every sequence to where the data left it
-	prepared map[string]*pgconn.StatementDescription // by text: oracles and the like run again and again
+	name string // of the variant
+	conn *pgx.Conn
+	// sets every sequence to where the data left it
+	resets string
+	// by text: oracles and the like run again and again
+	prepared map[string]*pgconn.StatementDescription
 }
 
 // NewPostgres loads the application's schema and data into new databases on the server at dsn,
@@ -121,7 +123,8 @@ func (p *Postgres) create(ctx context.Context, db, template string) error {
 func (p *Postgres) connect(ctx context.Context, db string) (*pgx.Conn, error) {
 	cfg := p.dsn.Copy()
 	cfg.Database = db
-	// What is created goes to public; frozen stands before pg_catalog, so that its now() is found first.
+	// What is created goes to public; frozen stands before pg_catalog, so that its now() is
+	// found first.
 	cfg.RuntimeParams["search_path"] = "public, frozen, pg_catalog"
 	cfg.RuntimeParams["timezone"] = "UTC"
 	cfg.RuntimeParams["statement_timeout"] = "5000"
@@ -148,7 +151,8 @@ func (p *Postgres) load(ctx context.Context) error {
 		return err
 	}
 	defer c.Close(ctx)
-	for _, sql := range []string{"SET statement_timeout = 0;" + clockSchema, freeze(p.app.Schema), freeze(p.app.Data)} {
+	for _, sql := range []string{"SET statement_timeout = 0;" + clockSchema, freeze(p.app.Schema),
+		freeze(p.app.Data)} {
 		if _, err := c.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return explain(err, sql)
 		}
@@ -159,13 +163,15 @@ func (p *Postgres) load(ctx context.Context) error {
 		return err
 	}
 	if len(tables) == 0 {
-		return errors.New("no table in schema public: expected CREATE TABLE in the SPEC's ## Schema or in data.sql")
+		return errors.New(
+			"no table in schema public: expected CREATE TABLE in the SPEC's ## Schema or in data.sql")
 	}
 	sql := "CREATE SCHEMA before;"
 	p.diffs = map[string]string{}
 	for _, t := range tables {
 		if t == "result" || t == "returned" || t == "params" || t == "changes" {
-			return fmt.Errorf("a table is named %s: oracles read the proof's own table of this name", t)
+			return fmt.Errorf(
+				"a table is named %s: oracles read the proof's own table of this name", t)
 		}
 		q := pgx.Identifier{t}.Sanitize()
 		key, err := names(ctx, c, `SELECT format('o.%1$I = n.%1$I', attname) FROM pg_index, pg_attribute
@@ -174,7 +180,8 @@ func (p *Postgres) load(ctx context.Context) error {
 			return err
 		}
 		p.diffs[t] = diffSQL(q, key)
-		sql += fmt.Sprintf("CREATE TABLE before.%[1]s (LIKE public.%[1]s INCLUDING INDEXES); INSERT INTO before.%[1]s TABLE public.%[1]s;", q)
+		sql += fmt.Sprintf(
+			"CREATE TABLE before.%[1]s (LIKE public.%[1]s INCLUDING INDEXES); INSERT INTO before.%[1]s TABLE public.%[1]s;", q)
 	}
 	_, err = c.Exec(ctx, sql+"ANALYZE;", pgx.QueryExecModeSimpleProtocol)
 	return err
@@ -185,7 +192,8 @@ func (p *Postgres) load(ctx context.Context) error {
 // deleted and inserted. Changes in a partition are noted for its table.
 func diffSQL(quoted string, key []string) string {
 	public := literal("public."+quoted) + "::regclass"
-	table := "(SELECT relname FROM pg_class WHERE oid = coalesce(pg_partition_root(" + public + "), " + public + "))"
+	table := "(SELECT relname FROM pg_class WHERE oid = coalesce(pg_partition_root(" + public +
+		"), " + public + "))"
 	if len(key) == 0 {
 		return fmt.Sprintf(`INSERT INTO changes SELECT %[1]s, to_jsonb(x), NULL FROM (TABLE before.%[2]s EXCEPT ALL TABLE public.%[2]s) x
 			UNION ALL SELECT %[1]s, NULL, to_jsonb(x) FROM (TABLE public.%[2]s EXCEPT ALL TABLE before.%[2]s) x`, table, quoted)
@@ -246,7 +254,8 @@ func (s *side) open(ctx context.Context) error {
 // first and restores them afterwards.
 func reverseRows(ctx context.Context, c *pgx.Conn) error {
 	const fks = ` FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conparentid = 0`
-	drop, err := names(ctx, c, `SELECT format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname)`+fks)
+	drop, err := names(ctx, c,
+		`SELECT format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname)`+fks)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,8 @@ import (
 // ends or waits for a lock, then the first continues. The second session runs the same code
 // with the values of Race, or the set's Rival. A rival also goes first; then the case begins
 // before the rival commits. Code without a transaction runs in one.
-func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
+func (p *Postgres) runRace(ctx context.Context, fam *audit.Family, code string,
+	set *audit.ParamSet) ([]Effect, error) {
 	first, err := raceSteps(code, set.Values)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func raceSteps(code string, values map[string]any) ([]step, error) {
 
 // interleave runs the first k steps of first, then second, then the rest of first, and returns
 // the effect on a new database.
-func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit.ParamSet, first, second []step, k int, rivalFirst bool) (e Effect, err error) {
+func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit.ParamSet, first,
+	second []step, k int, rivalFirst bool) (e Effect, err error) {
 	e.Variant = fmt.Sprintf("second session runs after statement %d", k)
 	if rivalFirst {
 		e.Variant = "the rival commits after the case has begun"
@@ -79,7 +81,8 @@ func (p *Postgres) interleave(ctx context.Context, fam *audit.Family, set *audit
 		return e, err
 	}
 	defer func() {
-		if _, derr := p.admin.Exec(ctx, "DROP DATABASE "+db+" WITH (FORCE)"); derr != nil && err == nil {
+		if _, derr := p.admin.Exec(ctx, "DROP DATABASE "+db+" WITH (FORCE)"); derr != nil &&
+			err == nil {
 			err = derr
 		}
 	}()
@@ -154,7 +157,8 @@ func (p *Postgres) settled(ctx context.Context, pid uint32, done <-chan struct{}
 			return ctx.Err()
 		case <-tick.C:
 			var waits bool
-			err := p.admin.QueryRow(ctx, `SELECT cardinality(pg_blocking_pids($1)) > 0`, int32(pid)).Scan(&waits)
+			err := p.admin.QueryRow(ctx, `SELECT cardinality(pg_blocking_pids($1)) > 0`,
+				int32(pid)).Scan(&waits)
 			if err != nil || waits {
 				return err
 			}
@@ -205,13 +209,17 @@ func (pl *player) note(ctx context.Context, err error, st step) {
 
 // clear deletes the rival's changes from the log, because only the case is judged. It is an
 // error if the rival fails, or if it goes first and changes nothing.
-func (pl *player) clear(ctx context.Context, judge *pgx.Conn, set *audit.ParamSet, first bool) error {
+func (pl *player) clear(ctx context.Context, judge *pgx.Conn,
+	set *audit.ParamSet, first bool) error {
 	if pl.err != "" {
 		return fmt.Errorf("%s: the _rival fails: %s", set.Pos, pl.err)
 	}
-	tag, err := judge.Exec(ctx, "DELETE FROM race.steps WHERE pid = $1", int32(pl.side.conn.PgConn().PID()))
+	tag, err := judge.Exec(ctx, "DELETE FROM race.steps WHERE pid = $1",
+		int32(pl.side.conn.PgConn().PID()))
 	if err == nil && first && tag.RowsAffected() == 0 {
-		err = fmt.Errorf("%s: the _rival changes no row: expected a step on a row that the case is about", set.Pos)
+		err = fmt.Errorf(
+			"%s: the _rival changes no row: expected a step on a row that the case is about",
+			set.Pos)
 	}
 	return err
 }

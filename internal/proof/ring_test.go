@@ -134,8 +134,10 @@ func (r *Ring) Meet(ctx context.Context, ws [2]Writer) (serial, raced []Met, err
 }
 
 // meet runs one schedule, and judges what was not seen before where that is asked for.
-func (r *Ring) meet(ctx context.Context, ws [2]Writer, steps [2][]step, first, k int, judged bool) (m Met, err error) {
-	m.Schedule = fmt.Sprintf("%s runs after statement %d of %s", ws[1-first].Case.ID(), k, ws[first].Case.ID())
+func (r *Ring) meet(ctx context.Context, ws [2]Writer, steps [2][]step, first,
+	k int, judged bool) (m Met, err error) {
+	m.Schedule = fmt.Sprintf("%s runs after statement %d of %s", ws[1-first].Case.ID(), k,
+		ws[first].Case.ID())
 	pl := [2]*player{{side: r.sides[0], set: &ws[0].Set}, {side: r.sides[1], set: &ws[1].Set}}
 	a, b := pl[first], pl[1-first]
 	a.play(ctx, steps[first][:k])
@@ -167,7 +169,10 @@ func (r *Ring) meet(ctx context.Context, ws [2]Writer, steps [2][]step, first, k
 func (r *Ring) signature(ctx context.Context, pl [2]*player) (string, error) {
 	var all string
 	for _, one := range pl {
-		did, err := names(ctx, r.sides[2].conn, fmt.Sprintf(`SELECT concat_ws(' ', tab, old, new) FROM race.steps WHERE pid = %d ORDER BY ctid`, one.side.conn.PgConn().PID()))
+		did, err := names(ctx, r.sides[2].conn,
+			fmt.Sprintf(
+				`SELECT concat_ws(' ', tab, old, new) FROM race.steps WHERE pid = %d ORDER BY ctid`,
+				one.side.conn.PgConn().PID()))
 		if err != nil {
 			return "", err
 		}
@@ -186,7 +191,8 @@ func (r *Ring) judge(ctx context.Context, w Writer, pl *player) ([]Violation, er
 	if err := judge.begin(ctx, w.Fam, &set); err != nil {
 		return nil, err
 	}
-	if _, err := judge.conn.Exec(ctx, "DELETE FROM race.steps WHERE pid <> $1", int32(pl.side.conn.PgConn().PID())); err != nil {
+	if _, err := judge.conn.Exec(ctx, "DELETE FROM race.steps WHERE pid <> $1",
+		int32(pl.side.conn.PgConn().PID())); err != nil {
 		return nil, err
 	}
 	var e Effect

@@ -18,7 +18,8 @@ import (
 
 // Run runs code, a variant of fam, on each set: once for each order of the rows or, if the set
 // has a second session, once for each interleaving. See [Runner].
-func (p *Postgres) Run(ctx context.Context, fam *audit.Family, code string, sets []audit.ParamSet) ([][]Effect, error) {
+func (p *Postgres) Run(ctx context.Context, fam *audit.Family, code string,
+	sets []audit.ParamSet) ([][]Effect, error) {
 	all := make([][]Effect, len(sets))
 	for i := range sets {
 		var err error
@@ -30,7 +31,8 @@ func (p *Postgres) Run(ctx context.Context, fam *audit.Family, code string, sets
 }
 
 // run runs code on one set.
-func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string, set *audit.ParamSet) ([]Effect, error) {
+func (p *Postgres) run(ctx context.Context, fam *audit.Family, code string,
+	set *audit.ParamSet) ([]Effect, error) {
 	if set.Race != nil {
 		return p.runRace(ctx, fam, code, set)
 	}
@@ -54,7 +56,8 @@ type step struct {
 	sql    string
 	names  []string
 	values map[string]any
-	txn    string // "begin", "commit", "rollback", "set transaction": it governs the transaction; else empty
+	// "begin", "commit", "rollback", "set transaction": it governs the transaction; else empty
+	txn string
 }
 
 // parse returns the statements of code with pasted and bound parameters. It is an error if a
@@ -106,7 +109,8 @@ func transaction(ts []token) string {
 
 // runOn runs the steps in one transaction and rolls it back. It skips statements that control
 // the transaction, since the surrounding one is used.
-func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps []step, set *audit.ParamSet) (e Effect, err error) {
+func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps []step,
+	set *audit.ParamSet) (e Effect, err error) {
 	e.Variant = s.name
 	if err := s.begin(ctx, fam, set); err != nil {
 		return e, err
@@ -135,7 +139,8 @@ func (p *Postgres) runOn(ctx context.Context, s *side, fam *audit.Family, steps 
 		}
 	}
 	if s.conn.PgConn().TxStatus() == 'I' {
-		return e, fmt.Errorf("the code ended the transaction that it was run in, and its effects stay: what it pastes holds COMMIT")
+		return e, fmt.Errorf(
+			"the code ended the transaction that it was run in, and its effects stay: what it pastes holds COMMIT")
 	}
 	if e.Err != "" {
 		returned = nil
@@ -152,7 +157,8 @@ func (s *side) begin(ctx context.Context, fam *audit.Family, set *audit.ParamSet
 	if fam.Verify != "" {
 		sql = s.resets + sql
 	}
-	sql += session(set) + "INSERT INTO params VALUES (" + literal(jsonText(set.Values)) + "); SAVEPOINT code"
+	sql += session(set) + "INSERT INTO params VALUES (" + literal(jsonText(set.Values)) +
+		"); SAVEPOINT code"
 	_, err := s.conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 	return err
 }
@@ -259,8 +265,10 @@ func arrayText(v []any) string {
 
 var typeNames = map[uint32]string{
 	pgtype.Int2OID: "int", pgtype.Int4OID: "int", pgtype.Int8OID: "int",
-	pgtype.TextOID: "text", pgtype.VarcharOID: "text", pgtype.BPCharOID: "text", pgtype.NameOID: "text", pgtype.UnknownOID: "text",
-	pgtype.NumericOID: "numeric", pgtype.Float4OID: "float", pgtype.Float8OID: "float", pgtype.BoolOID: "bool",
+	pgtype.TextOID: "text", pgtype.VarcharOID: "text", pgtype.BPCharOID: "text",
+	pgtype.NameOID: "text", pgtype.UnknownOID: "text",
+	pgtype.NumericOID: "numeric", pgtype.Float4OID: "float", pgtype.Float8OID: "float",
+	pgtype.BoolOID: "bool",
 	pgtype.JSONOID: "json", pgtype.JSONBOID: "json",
 	pgtype.DateOID: "date", pgtype.TimestampOID: "timestamp", pgtype.TimestamptzOID: "timestamptz",
 }
@@ -270,7 +278,8 @@ func typeName(oid uint32) string { return cmp.Or(typeNames[oid], fmt.Sprint("oid
 
 // judge passes the rows that each statement returned, nil for none, to the oracles and
 // completes the effect. The rows of the last statement are its result.
-func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *audit.ParamSet, e *Effect, returned ...*table) error {
+func (p *Postgres) judge(ctx context.Context, s *side, fam *audit.Family, set *audit.ParamSet,
+	e *Effect, returned ...*table) error {
 	docs := []any{}
 	e.Result = (*table)(nil).canonical()
 	for _, t := range returned {
@@ -341,7 +350,8 @@ func (p *Postgres) written(ctx context.Context, s *side) ([]string, error) {
 	notes := make([]string, len(t.rows))
 	for i, r := range t.rows {
 		if schema := string(r[1]); schema != "public" {
-			return nil, fmt.Errorf("the code changes %s.%s: expected changes in schema public alone, as oracles see no others", schema, r[0])
+			return nil, fmt.Errorf(
+				"the code changes %s.%s: expected changes in schema public alone, as oracles see no others", schema, r[0])
 		}
 		notes[i] = p.diffs[string(r[0])]
 	}

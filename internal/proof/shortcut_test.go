@@ -19,11 +19,13 @@ func invented(apps, families int, mark func(bad bool, f, n int) string) []*audit
 		for f := range families {
 			fam := audit.Family{App: app.App, Query: fmt.Sprint("q", f)}
 			for n := range 6 {
-				c := &audit.Case{App: app.App, Query: fam.Query, Number: n + 1, Label: audit.Good, Language: "sql"}
+				c := &audit.Case{App: app.App, Query: fam.Query, Number: n + 1, Label: audit.Good,
+					Language: "sql"}
 				if n >= 2 {
 					c.Label = audit.Bad
 				}
-				c.Code = fmt.Sprintf("SELECT %s FROM t%d WHERE x = %d%s", mark(n >= 2, f, n), a*100+f, (f*7+n*5+a)%9, mark(n >= 2, f, n))
+				c.Code = fmt.Sprintf("SELECT %s FROM t%d WHERE x = %d%s", mark(n >= 2, f, n),
+					a*100+f, (f*7+n*5+a)%9, mark(n >= 2, f, n))
 				fam.Cases = append(fam.Cases, c)
 			}
 			app.Families = append(app.Families, fam)
@@ -70,7 +72,8 @@ func TestCorpusGivesNothingAway(t *testing.T) {
 	}
 	leak := proof.Leaks(corpora(t), n)
 	t.Logf("best shortcut: %s, balanced accuracy %.3f, p = %.4f", leak.Best, leak.Balanced, leak.P)
-	require.GreaterOrEqual(t, leak.P, 0.01, "%s tells bads from goods: balanced accuracy %.3f", leak.Best, leak.Balanced)
+	require.GreaterOrEqual(t, leak.P, 0.01, "%s tells bads from goods: balanced accuracy %.3f",
+		leak.Best, leak.Balanced)
 }
 
 func TestCorpusHasNoDuplicates(t *testing.T) {
@@ -82,11 +85,14 @@ func TestCorpusHasNoDuplicates(t *testing.T) {
 func TestDuplicates(t *testing.T) {
 	long := "SELECT a.id, a.name FROM accounts a JOIN owners o ON o.id = a.owner_id WHERE a.org_id = :org_id AND o.kind = %d ORDER BY a.id LIMIT 50"
 	at := func(query string, n int, code string) *audit.Case {
-		return &audit.Case{App: "a", Query: query, Number: n, Label: audit.Good, Language: "sql", Code: code}
+		return &audit.Case{App: "a", Query: query, Number: n, Label: audit.Good,
+			Language: "sql", Code: code}
 	}
 	apps := []*audit.App{{App: "a", Families: []audit.Family{
-		{Query: "p", Cases: []*audit.Case{at("p", 1, fmt.Sprintf(long, 1)), at("p", 2, fmt.Sprintf(long, 2))}},
-		{Query: "q", Cases: []*audit.Case{at("q", 1, "-- all\n"+fmt.Sprintf(long, 3)), at("q", 2, "SELECT 1")}}}}}
+		{Query: "p", Cases: []*audit.Case{at("p", 1, fmt.Sprintf(long, 1)),
+			at("p", 2, fmt.Sprintf(long, 2))}},
+		{Query: "q", Cases: []*audit.Case{at("q", 1, "-- all\n"+fmt.Sprintf(long, 3)),
+			at("q", 2, "SELECT 1")}}}}}
 	ps := proof.Duplicates(apps)
 	require.Len(t, ps, 2) // q-01 against both of p: literals count as one; within p they differ
 	require.Contains(t, ps[0].What, "nearly the same")

@@ -21,10 +21,11 @@ type Shortcut struct {
 // A Leak is what the best shortcut reaches, and how often labels permuted within
 // families reach as much.
 type Leak struct {
-	Best     string             // the shortcut that reaches most
-	Balanced float64            // its balanced accuracy, 0 to 1
-	P        float64            // share of permutations (this one counted in) whose best reaches as much
-	Each     map[string]float64 // balanced accuracy by shortcut
+	Best     string  // the shortcut that reaches most
+	Balanced float64 // its balanced accuracy, 0 to 1
+	// share of permutations (this one counted in) whose best reaches as much
+	P    float64
+	Each map[string]float64 // balanced accuracy by shortcut
 }
 
 // Leaks holds every shortcut against the corpus: it learns its threshold on all

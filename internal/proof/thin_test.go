@@ -21,7 +21,8 @@ func Thin(app *audit.App) []audit.Problem {
 	for _, r := range app.Spec.Requirements {
 		if count[r.Number] < 4 {
 			problems = append(problems, audit.Problem{Pos: r.Pos,
-				What: fmt.Sprintf("requirement %d is broken by %d bad cases: expected at least 4", r.Number, count[r.Number])})
+				What: fmt.Sprintf("requirement %d is broken by %d bad cases: expected at least 4",
+					r.Number, count[r.Number])})
 		}
 	}
 	return problems
@@ -51,7 +52,9 @@ func Coverage(apps []*audit.App) map[audit.Pattern]int {
 func patternsOf(s *audit.Spec, c *audit.Case) []audit.Pattern {
 	var ps []audit.Pattern
 	for _, r := range s.Patterns {
-		named := len(r.CWEs) == 0 || slices.ContainsFunc(c.CWEs, func(w audit.CWE) bool { return slices.Contains(r.CWEs, w) })
+		named := len(r.CWEs) == 0 ||
+			slices.ContainsFunc(c.CWEs,
+				func(w audit.CWE) bool { return slices.Contains(r.CWEs, w) })
 		if named && slices.Contains(c.Violates, r.Requirement) {
 			ps = append(ps, r.Pattern)
 		}

@@ -35,7 +35,8 @@ func Twins(app *audit.App, fam *audit.Family, c *audit.Case) []Twin {
 		{"literals", d.literals(c.Code)},
 	}
 	return slices.DeleteFunc(candidates, func(t Twin) bool {
-		return strings.TrimSpace(t.Code) == strings.TrimSpace(c.Code) || strings.TrimSpace(t.Code) == ""
+		return strings.TrimSpace(t.Code) == strings.TrimSpace(c.Code) ||
+			strings.TrimSpace(t.Code) == ""
 	})
 }
 
@@ -138,7 +139,8 @@ func (d dialect) literals(code string) string {
 		switch {
 		case t.kind == number && sum(ts, i):
 			n, err := strconv.Atoi(t.text)
-			if err == nil && n >= 10 && n < 1_000_000 && t.text[0] != '0' { // 0600 is octal where it is code
+			// 0600 is octal where it is code
+			if err == nil && n >= 10 && n < 1_000_000 && t.text[0] != '0' {
 				ts[i].text = fmt.Sprintf("(%d + %d)", n-n/3, n/3)
 			}
 		case d.sql() && t.kind == str && t.text[0] == '\'' && !strings.Contains(t.text, `\`):
@@ -157,13 +159,16 @@ func sum(ts []token, i int) bool {
 	}
 	b := ts[before]
 	if b.is("(") {
-		if w := codeBefore(ts, before); w >= 0 && slices.Contains([]string{"numeric", "decimal", "varchar", "char", "character",
-			"bit", "timestamp", "timestamptz", "time", "interval", "varying"}, strings.ToLower(ts[w].text)) {
+		if w := codeBefore(ts, before); w >= 0 &&
+			slices.Contains([]string{"numeric", "decimal", "varchar", "char", "character",
+				"bit", "timestamp", "timestamptz", "time", "interval", "varying"},
+				strings.ToLower(ts[w].text)) {
 			return false
 		}
 		return true
 	}
-	return b.is(",") || b.is("=") || b.is("<") || b.is(">") || b.is("<=") || b.is(">=") || b.is("limit") || b.is("return") || b.is("==") || b.is("===")
+	return b.is(",") || b.is("=") || b.is("<") || b.is(">") || b.is("<=") || b.is(">=") ||
+		b.is("limit") || b.is("return") || b.is("==") || b.is("===")
 }
 
 // rename gives SQL's aliases and names of CTEs, and the locals of code, new names.
@@ -178,7 +183,8 @@ func (d dialect) rename(code, schema string) string {
 			if t.kind != word || t.text != name && !(d.sql() && strings.EqualFold(t.text, name)) {
 				continue
 			}
-			if b := codeBefore(ts, i); b >= 0 && (ts[b].is(".") || ts[b].is("?.")) && !spread(ts, b) {
+			if b := codeBefore(ts, i); b >= 0 && (ts[b].is(".") || ts[b].is("?.")) &&
+				!spread(ts, b) {
 				continue
 			}
 			ts[i].text = fmt.Sprintf("x%d", n+1)
@@ -207,15 +213,18 @@ func sqlNames(ts []token, schema string) []string {
 			continue
 		}
 		name := strings.ToLower(t.text)
-		cte := at(i+1).is("as") && (at(i+2).is("(") || at(i+2).is("materialized") || at(i+3).is("materialized")) &&
+		cte := at(i+1).is("as") && (at(i+2).is("(") || at(i+2).is("materialized") ||
+			at(i+3).is("materialized")) &&
 			(at(i-1).is("with") || at(i-1).is(",") || at(i-1).is("recursive"))
 		if at(i-1).is("as") && !at(i+1).is("(") {
 			taken[name] = true // a column's name
 		}
 		table := func(j int) bool {
-			return at(j-1).is("from") || at(j-1).is("join") || at(j-1).is("update") || at(j-1).is("into")
+			return at(j-1).is("from") || at(j-1).is("join") || at(j-1).is("update") ||
+				at(j-1).is("into")
 		}
-		alias := at(i-1).kind == word && table(i-1) && !slices.Contains(reserved, name) && !slices.Contains(reserved, strings.ToLower(at(i-1).text))
+		alias := at(i-1).kind == word && table(i-1) && !slices.Contains(reserved, name) &&
+			!slices.Contains(reserved, strings.ToLower(at(i-1).text))
 		if (cte || alias) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -236,12 +245,15 @@ func tokenAt(ts []token, i int) token {
 }
 
 // clauseWords end a boolean expression or a list at the same depth.
-var clauseWords = []string{"where", "group", "having", "order", "limit", "offset", "fetch", "for", "window", "union",
-	"intersect", "except", "returning", "join", "left", "right", "inner", "cross", "full", "natural", "on", "from",
+var clauseWords = []string{"where", "group", "having", "order", "limit", "offset", "fetch", "for",
+	"window", "union",
+	"intersect", "except", "returning", "join", "left", "right", "inner", "cross", "full",
+	"natural", "on", "from",
 	"set", "when", "then", "else", "end", "rows", "range", ";"}
 
 // reserved are the words that may stand where an alias would.
-var reserved = append([]string{"as", "using", "select", "values", "lateral", "only", "default", "tablesample", "and", "or"}, clauseWords...)
+var reserved = append([]string{"as", "using", "select", "values", "lateral", "only", "default",
+	"tablesample", "and", "or"}, clauseWords...)
 
 // localNames gives the names that a function of code declares for itself and
 // that occur as nothing else.
@@ -254,12 +266,14 @@ func localNames(ts []token) []string {
 			continue
 		}
 		prev, next := tokenAt(code, i-1), tokenAt(code, i+1)
-		declares := prev.is("const") || prev.is("let") || next.is(":=") && !prev.is(",") && !prev.is(".")
+		declares := prev.is("const") || prev.is("let") || next.is(":=") && !prev.is(",") &&
+			!prev.is(".")
 		if declares && !slices.Contains(names, t.text) {
 			names = append(names, t.text)
 		}
 		// A key of an object, a member, a label, a shorthand: not ours to rename.
-		if next.is(":") || prev.is(".") || prev.is("{") || prev.is("export") || prev.is("function") || prev.is("func") ||
+		if next.is(":") || prev.is(".") || prev.is("{") || prev.is("export") ||
+			prev.is("function") || prev.is("func") ||
 			prev.is(",") && (next.is(",") || next.is("}")) {
 			bad[t.text] = true
 		}

@@ -72,7 +72,8 @@ func codeWriters(t *testing.T, c *proof.Code, app *audit.App) {
 				met += n
 				for i, ws := range all {
 					for _, v := range told[i] {
-						t.Errorf("%s with %v, and %s with %v: %s", ws[0].Case.ID(), ws[0].Set.Values, ws[1].Case.ID(), ws[1].Set.Values, v.Why)
+						t.Errorf("%s with %v, and %s with %v: %s", ws[0].Case.ID(),
+							ws[0].Set.Values, ws[1].Case.ID(), ws[1].Set.Values, v.Why)
 					}
 				}
 			}
@@ -86,7 +87,8 @@ func crossed(app *audit.App, ks [2]*audit.Case) (all [][2]proof.Writer) {
 	for _, a := range familyOf(app, ks[0]).Sets {
 		for _, b := range familyOf(app, ks[1]).Sets {
 			if a.Now == "" && b.Now == "" {
-				all = append(all, [2]proof.Writer{{Fam: familyOf(app, ks[0]), Case: ks[0], Set: a}, {Fam: familyOf(app, ks[1]), Case: ks[1], Set: b}})
+				all = append(all, [2]proof.Writer{{Fam: familyOf(app, ks[0]), Case: ks[0], Set: a},
+					{Fam: familyOf(app, ks[1]), Case: ks[1], Set: b}})
 			}
 		}
 	}
@@ -94,7 +96,8 @@ func crossed(app *audit.App, ks [2]*audit.Case) (all [][2]proof.Writer) {
 }
 
 func familyOf(app *audit.App, k *audit.Case) *audit.Family {
-	return &app.Families[slices.IndexFunc(app.Families, func(f audit.Family) bool { return slices.Contains(f.Cases, k) })]
+	return &app.Families[slices.IndexFunc(app.Families,
+		func(f audit.Family) bool { return slices.Contains(f.Cases, k) })]
 }
 
 // drawnPairs gives two pairs of writing goods, or all of them with ASSAY_PROOF=all.
@@ -121,7 +124,8 @@ func writingGoods(app *audit.App) (pairs [][2]*audit.Case) {
 	}
 	for i, a := range goods {
 		for _, b := range goods[i:] {
-			if q := os.Getenv("ASSAY_QUERY"); strings.Contains(a.ID(), q) || strings.Contains(b.ID(), q) {
+			if q := os.Getenv("ASSAY_QUERY"); strings.Contains(a.ID(), q) ||
+				strings.Contains(b.ID(), q) {
 				pairs = append(pairs, [2]*audit.Case{a, b})
 			}
 		}
@@ -136,7 +140,8 @@ type entrant struct {
 	ids []string
 }
 
-func entrants(ctx context.Context, t *testing.T, p *proof.Postgres, app *audit.App, k *audit.Case) (all []entrant) {
+func entrants(ctx context.Context, t *testing.T, p *proof.Postgres, app *audit.App,
+	k *audit.Case) (all []entrant) {
 	t.Helper()
 	fam := familyOf(app, k)
 	for _, s := range fam.Sets {
@@ -172,12 +177,14 @@ func matches(app *audit.App, rng *rand.Rand, as, bs []entrant) (all [][2]proof.W
 			if a.Set.Now != b.Set.Now {
 				continue
 			}
-			if n := len(slices.DeleteFunc(slices.Clone(a.ids), func(id string) bool { return !slices.Contains(b.ids, id) })); n > 0 {
+			if n := len(slices.DeleteFunc(slices.Clone(a.ids),
+				func(id string) bool { return !slices.Contains(b.ids, id) })); n > 0 {
 				near = append(near, match{[2]proof.Writer{a.Writer, b.Writer}, n})
 			}
 			same := maps.Clone(b.Set.Values)
 			for name, v := range a.Set.Values {
-				if _, ok := same[name]; ok && strings.Contains(name, "id") && !slices.Contains(app.Session, name) {
+				if _, ok := same[name]; ok && strings.Contains(name, "id") &&
+					!slices.Contains(app.Session, name) {
 					same[name] = v
 				}
 			}
@@ -190,7 +197,8 @@ func matches(app *audit.App, rng *rand.Rand, as, bs []entrant) (all [][2]proof.W
 	for _, ms := range [][]match{near, forced} {
 		rng.Shuffle(len(ms), func(i, j int) { ms[i], ms[j] = ms[j], ms[i] })
 	}
-	slices.SortStableFunc(near, func(a, b match) int { return cmp.Compare(min(b.shared, 3), min(a.shared, 3)) })
+	slices.SortStableFunc(near,
+		func(a, b match) int { return cmp.Compare(min(b.shared, 3), min(a.shared, 3)) })
 	for i := range max(len(near), len(forced)) {
 		for _, ms := range [][]match{near, forced} {
 			if i < len(ms) {
@@ -209,9 +217,11 @@ func meet(ctx context.Context, t *testing.T, ring *proof.Ring, ws [2]proof.Write
 		for i, w := range ws {
 			for _, v := range m.Violated[i] {
 				if !slices.ContainsFunc(serial, func(s proof.Met) bool {
-					return slices.ContainsFunc(s.Violated[i], func(o proof.Violation) bool { return o.Name == v.Name })
+					return slices.ContainsFunc(s.Violated[i],
+						func(o proof.Violation) bool { return o.Name == v.Name })
 				}) {
-					t.Errorf("%s with %v, and %s with %v: when %s, %s breaks %v", ws[0].Case.ID(), ws[0].Set.Values, ws[1].Case.ID(), ws[1].Set.Values,
+					t.Errorf("%s with %v, and %s with %v: when %s, %s breaks %v", ws[0].Case.ID(),
+						ws[0].Set.Values, ws[1].Case.ID(), ws[1].Set.Values,
 						m.Schedule, w.Case.ID(), v)
 				}
 			}

@@ -37,7 +37,8 @@ func Baseline(fsys fs.FS, dir, auditor, project string) (*Record, error) {
 	case err != nil:
 		return nil, err
 	case r.Auditor != auditor || r.Project != project:
-		return nil, fmt.Errorf("%s:1: the baseline is of %s on %s: expected %s on %s; remove the file, or, where both names give it, rename one of the two", name, r.Auditor, r.Project, auditor, project)
+		return nil, fmt.Errorf(
+			"%s:1: the baseline is of %s on %s: expected %s on %s; remove the file, or, where both names give it, rename one of the two", name, r.Auditor, r.Project, auditor, project)
 	}
 	return r, nil
 }
@@ -49,9 +50,11 @@ func (r *Record) Comparable(dir string, p *audit.Project) error {
 	name := BaselinePath(dir, r.Auditor, r.Project)
 	switch {
 	case r.Score != score.Version:
-		return fmt.Errorf("%s:1: the baseline was judged by score version %s, and this is %s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Score, score.Version)
+		return fmt.Errorf(
+			"%s:1: the baseline was judged by score version %s, and this is %s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Score, score.Version)
 	case r.Key != p.KeyHash:
-		return fmt.Errorf("%s:1: the baseline was made with the key %.12s, and %s holds %.12s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Key, p.Pos.File, p.KeyHash)
+		return fmt.Errorf(
+			"%s:1: the baseline was made with the key %.12s, and %s holds %.12s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Key, p.Pos.File, p.KeyHash)
 	}
 	return nil
 }
@@ -76,7 +79,8 @@ type Anchor struct {
 }
 
 // ErrOther says that a baseline would move to another auditor under the same name.
-var ErrOther = errors.New("the baseline is of another version of this auditor: --accept moves it to this one")
+var ErrOther = errors.New(
+	"the baseline is of another version of this auditor: --accept moves it to this one")
 
 // WriteBaseline adds the valid trials of a record to the baseline of its auditor on its
 // project, and returns the baseline. All of them count, of the oldest runs first, up to
@@ -88,7 +92,8 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 	b := slim(r)
 	trials := slices.DeleteFunc(b.Trials, func(t Trial) bool { return t.Invalid != "" })
 	if len(trials) == 0 {
-		return nil, fmt.Errorf("%s on %s: no trial counts: expected a record with a valid trial", r.Auditor, r.Project)
+		return nil, fmt.Errorf("%s on %s: no trial counts: expected a record with a valid trial",
+			r.Auditor, r.Project)
 	}
 	old, err := Baseline(audit.PlainFiles(os.DirFS(dir)), ".", r.Auditor, r.Project)
 	if err != nil {
@@ -101,9 +106,11 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 		if b = old; b.Accepted == nil {
 			b.Accepted = []Accepted{{b.Run, b.Date, len(b.Trials)}}
 		}
-		trials = slices.DeleteFunc(trials, func(t Trial) bool { return slices.ContainsFunc(b.Trials, t.equal) })
+		trials = slices.DeleteFunc(trials,
+			func(t Trial) bool { return slices.ContainsFunc(b.Trials, t.equal) })
 	case !accept:
-		return nil, fmt.Errorf("%s on %s: %w (%s)", r.Auditor, r.Project, ErrOther, strings.Join(r.Changed(old), ", "))
+		return nil, fmt.Errorf("%s on %s: %w (%s)", r.Auditor, r.Project, ErrOther,
+			strings.Join(r.Changed(old), ", "))
 	default:
 		if b.Anchor = old.Anchor; b.Anchor == nil {
 			b.Anchor = &Anchor{old.Date, old.Key, old.Score, old.Figures().Recall}
@@ -111,7 +118,8 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 	}
 	trials = trials[:min(len(trials), max(0, maxBaseline-len(b.Trials)))]
 	if n := len(trials); n > 0 {
-		b.Trials, b.Accepted = append(b.Trials, trials...), append(b.Accepted, Accepted{r.Run, r.Date, n})
+		b.Trials, b.Accepted = append(b.Trials, trials...), append(b.Accepted,
+			Accepted{r.Run, r.Date, n})
 	}
 	return b, writeLines(BaselinePath(dir, b.Auditor, b.Project), b, 5)
 }
@@ -139,7 +147,8 @@ func (t Trial) equal(o Trial) bool {
 // false where it has none, or one of another key or judge.
 func (r *Record) Drop() (points float64, ok bool) {
 	m := r.Figures()
-	if r.Anchor == nil || m == nil || r.Anchor.Key != r.Key || r.Anchor.Score != r.Score || !r.Anchor.Recall.Defined || !m.Recall.Defined {
+	if r.Anchor == nil || m == nil || r.Anchor.Key != r.Key || r.Anchor.Score != r.Score ||
+		!r.Anchor.Recall.Defined || !m.Recall.Defined {
 		return 0, false
 	}
 	return 100 * (r.Anchor.Recall.V - m.Recall.V), true
@@ -154,7 +163,8 @@ func slim(r *Record) *Record {
 			res := *t.Result
 			res.Findings = nil
 			for _, f := range t.Result.Findings {
-				f.Finding.Title, f.Finding.Description, f.Finding.Trace, f.Finding.Others = "", "", nil, nil
+				f.Finding.Title, f.Finding.Description, f.Finding.Trace, f.Finding.Others = "", "",
+					nil, nil
 				res.Findings = append(res.Findings, f)
 			}
 			t.Result = &res
@@ -172,13 +182,17 @@ func (r *Record) Since(baseline *Record) {
 	since := "changed since the baseline"
 	if r.Beside == baseline {
 		since = "different beside it"
-		r.Notes = append(r.Notes, fmt.Sprintf("%s ran beside it, trial by trial, and is what it is compared with: %s", baseline.Auditor, baseline.consumed()))
+		r.Notes = append(r.Notes,
+			fmt.Sprintf("%s ran beside it, trial by trial, and is what it is compared with: %s",
+				baseline.Auditor, baseline.consumed()))
 	}
 	if changed := r.Changed(baseline); len(changed) > 0 {
 		r.Notes = append(r.Notes, since+": "+strings.Join(changed, ", "))
 	}
 	if points, ok := baseline.Drop(); ok && points >= 1 {
-		r.Notes = append(r.Notes, fmt.Sprintf("the baseline itself lies %.1f points of recall below the first one, of %s", points, baseline.Anchor.Date.Format(time.DateOnly)))
+		r.Notes = append(r.Notes,
+			fmt.Sprintf("the baseline itself lies %.1f points of recall below the first one, of %s",
+				points, baseline.Anchor.Date.Format(time.DateOnly)))
 	}
 }
 
@@ -208,7 +222,8 @@ func (r *Record) Changed(other *Record) (names []string) {
 
 // coarse returns the parts that every record has.
 func (r *Record) coarse() map[string]string {
-	return map[string]string{"prompt": r.Prompt, "model": r.Model, "command": r.Command, "version": r.Version}
+	return map[string]string{"prompt": r.Prompt, "model": r.Model, "command": r.Command,
+		"version": r.Version}
 }
 
 // shown shortens a hash, and nothing else.

@@ -25,10 +25,13 @@ func TestABaselineIsAListOfTrials(t *testing.T) {
 	day := 0
 	rec := func(prompt string, recalls ...float64) *Record {
 		day++
-		r := &Record{Suite: "Regression", Date: time.Unix(1e9, 0).AddDate(0, 0, day).UTC(), Auditor: "a", Project: "p", Key: "k", Score: score.Version, Prompt: prompt}
+		r := &Record{Suite: "Regression", Date: time.Unix(1e9, 0).AddDate(0, 0, day).UTC(),
+			Auditor: "a", Project: "p", Key: "k", Score: score.Version, Prompt: prompt}
 		for i, v := range recalls {
-			r.Trials = append(r.Trials, Trial{Seconds: float64(day*100 + i), Result: &score.Result{Literal: score.Literal{Dimensions: ten},
-				Metrics: score.Metrics{Dimensions: ten, Part: score.Part{Recall: score.Of(v)}}}})
+			r.Trials = append(r.Trials, Trial{Seconds: float64(day*100 + i),
+				Result: &score.Result{Literal: score.Literal{Dimensions: ten},
+					Metrics: score.Metrics{Dimensions: ten,
+						Part: score.Part{Recall: score.Of(v)}}}})
 		}
 		return r
 	}
@@ -44,7 +47,8 @@ func TestABaselineIsAListOfTrials(t *testing.T) {
 	b, err = WriteBaseline(dir, first, false)
 	require.NoError(t, err)
 	require.Len(t, b.Trials, 3, "a run is not added twice")
-	require.Equal(t, []Accepted{{"", first.Date, 2}, {"", first.Date.AddDate(0, 0, 1), 1}}, b.Accepted)
+	require.Equal(t, []Accepted{{"", first.Date, 2}, {"", first.Date.AddDate(0, 0, 1), 1}},
+		b.Accepted)
 
 	_, err = WriteBaseline(dir, rec("two", 0.3, 0.3), false)
 	require.ErrorIs(t, err, ErrOther)
@@ -57,7 +61,8 @@ func TestABaselineIsAListOfTrials(t *testing.T) {
 	require.InDelta(t, 100*(1.6/3-0.3), points, 1e-9)
 	b, err = WriteBaseline(dir, rec("three", 0.1), true)
 	require.NoError(t, err)
-	require.Equal(t, 1e9, float64(b.Anchor.Date.AddDate(0, 0, -1).Unix()), "the first baseline stays the anchor")
+	require.Equal(t, 1e9, float64(b.Anchor.Date.AddDate(0, 0, -1).Unix()),
+		"the first baseline stays the anchor")
 
 	many := make([]float64, 20)
 	b, err = WriteBaseline(dir, rec("three", many...), false)
@@ -72,14 +77,16 @@ func TestABaselineIsAListOfTrials(t *testing.T) {
 	b, err = WriteBaseline(dir, other, false)
 	require.NoError(t, err, "a baseline by another key is replaced")
 	require.Len(t, b.Trials, 1)
-	_, err = WriteBaseline(dir, &Record{Auditor: "a", Project: "p", Trials: []Trial{{Invalid: "x"}}}, false)
+	_, err = WriteBaseline(dir, &Record{Auditor: "a", Project: "p",
+		Trials: []Trial{{Invalid: "x"}}}, false)
 	require.ErrorContains(t, err, "no trial counts")
 }
 
 // Runs print the name of a record's text; that name reads the record.
 func TestARecordIsReadByTheNameThatRunsPrint(t *testing.T) {
 	dir := t.TempDir()
-	name, err := (&Record{Suite: "Regression", Auditor: "a", Project: "p", Date: time.Unix(0, 0).UTC()}).Write(dir)
+	name, err := (&Record{Suite: "Regression", Auditor: "a", Project: "p",
+		Date: time.Unix(0, 0).UTC()}).Write(dir)
 	require.NoError(t, err)
 	require.Equal(t, ".txt", filepath.Ext(name))
 	r, err := Read(os.DirFS(dir), filepath.Base(name))
@@ -94,13 +101,16 @@ func TestLongNamesFitTheirFiles(t *testing.T) {
 	ten := make([]score.DimensionCount, 10)
 	for _, end := range []string{"1", "2"} {
 		name := strings.Repeat("n", 300) + end
-		r := &Record{Suite: "Regression", Auditor: name, Project: name, Date: time.Unix(0, 0).UTC(), Trials: []Trial{{Result: &score.Result{Literal: score.Literal{Dimensions: ten}, Metrics: score.Metrics{Dimensions: ten}}}}}
+		r := &Record{Suite: "Regression", Auditor: name, Project: name, Date: time.Unix(0, 0).UTC(),
+			Trials: []Trial{{Result: &score.Result{Literal: score.Literal{Dimensions: ten},
+				Metrics: score.Metrics{Dimensions: ten}}}}}
 		text, err := r.Write(dir)
 		require.NoError(t, err)
 		require.NoError(t, WriteTranscripts(text, []Transcript{{Name: "trial-01"}}))
 		_, err = WriteBaseline(dir, r, false)
 		require.NoError(t, err)
-		require.NoError(t, (&BenchBaseline{Reviewer: name, Prompt: name, Score: score.Version, Answers: []BenchAnswer{{Case: "a/b-01-good"}}}).Write(dir))
+		require.NoError(t, (&BenchBaseline{Reviewer: name, Prompt: name, Score: score.Version,
+			Answers: []BenchAnswer{{Case: "a/b-01-good"}}}).Write(dir))
 	}
 	rs, err := ReadAll(dir)
 	require.NoError(t, err)
@@ -115,8 +125,10 @@ func TestLongNamesFitTheirFiles(t *testing.T) {
 // What is no record of a suite on a project is refused, and not left out where figures are told.
 func TestARecordIsOfASuiteAndAProject(t *testing.T) {
 	for want, r := range map[string]Record{
-		`r.json: the suite is "Bench": expected Smoke or Regression`: {Suite: "Bench", Project: "p", Auditor: "a", Date: time.Unix(0, 0)},
-		"r.json: names no suite, project, auditor or date":           {Suite: "Smoke", Auditor: "a", Date: time.Unix(0, 0)},
+		`r.json: the suite is "Bench": expected Smoke or Regression`: {Suite: "Bench", Project: "p",
+			Auditor: "a", Date: time.Unix(0, 0)},
+		"r.json: names no suite, project, auditor or date": {Suite: "Smoke", Auditor: "a",
+			Date: time.Unix(0, 0)},
 	} {
 		b, err := json.Marshal(&r)
 		require.NoError(t, err)
@@ -150,7 +162,8 @@ func TestRecordsAreThereWholeOrNotAtAll(t *testing.T) {
 func TestTranscriptsAreThereWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "r.txt")
-	require.Error(t, WriteTranscripts(name, []Transcript{{Name: "trial-01"}, {Name: "no/such/folder"}}))
+	require.Error(t,
+		WriteTranscripts(name, []Transcript{{Name: "trial-01"}, {Name: "no/such/folder"}}))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -163,7 +176,8 @@ func TestTranscriptsAreThereWholeOrNotAtAll(t *testing.T) {
 	require.NoError(t, errors.Join(os.Mkdir(killed, 0o700), os.WriteFile(young, nil, 0o600)))
 	require.NoError(t, os.WriteFile(filepath.Join(killed, "run.json"), nil, 0o600))
 	require.NoError(t, os.Chtimes(killed, time.Unix(1, 0), time.Unix(1, 0)))
-	_, err = (&Record{Date: time.Unix(1.7e9, 0), Suite: "Regression", Project: "p", Auditor: "a"}).Write(dir)
+	_, err = (&Record{Date: time.Unix(1.7e9, 0), Suite: "Regression",
+		Project: "p", Auditor: "a"}).Write(dir)
 	require.NoError(t, err)
 	require.NoDirExists(t, killed)
 	require.FileExists(t, young)
@@ -172,7 +186,8 @@ func TestTranscriptsAreThereWholeOrNotAtAll(t *testing.T) {
 // TestNamesOfBaselinesStayInTheirFolder, whoever named the auditor.
 func TestNamesOfBaselinesStayInTheirFolder(t *testing.T) {
 	for _, name := range []string{"..", ".", "../..", "/etc/x", "a/../../b", "", "..\x00"} {
-		require.Regexp(t, `^baselines/[^/]*[^/.][^/]*/[^/]*[^/.][^/]*\.json$`, BaselinePath("baselines", name, name), name)
+		require.Regexp(t, `^baselines/[^/]*[^/.][^/]*/[^/]*[^/.][^/]*\.json$`,
+			BaselinePath("baselines", name, name), name)
 	}
 }
 
@@ -186,7 +201,8 @@ func TestRecordsOfAFolder(t *testing.T) {
 	rs, err := ReadAll(dir)
 	require.NoError(t, err)
 	require.Len(t, rs, 2)
-	require.Equal(t, []string{"19700101T000000-regression-p-a", "19700101T000000-regression-p-a-2"}, []string{rs[0].Name(), rs[1].Name()})
+	require.Equal(t, []string{"19700101T000000-regression-p-a", "19700101T000000-regression-p-a-2"},
+		[]string{rs[0].Name(), rs[1].Name()})
 	second, err := Read(os.DirFS(dir), rs[1].Name()+".txt")
 	require.NoError(t, err)
 	require.Equal(t, rs[1].Name(), second.Name(), "read alone")
@@ -197,23 +213,30 @@ func TestRecordsOfAFolder(t *testing.T) {
 func TestABaselineIsOfWhoIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
 	answers := []BenchAnswer{{Case: "a/b-01-good", Outcome: audit.OutcomeCorrect}}
-	require.NoError(t, (&BenchBaseline{Reviewer: "lab/model", Prompt: "p", Score: score.Version, Answers: answers}).Write(dir))
+	require.NoError(t, (&BenchBaseline{Reviewer: "lab/model", Prompt: "p", Score: score.Version,
+		Answers: answers}).Write(dir))
 	_, err := ReadBench(os.DirFS(dir), ".", "lab:model", "p")
-	require.EqualError(t, err, "bench/lab_model/p.json:1: the baseline is of lab/model with the prompt p: expected lab:model with p; remove the file, or, where both names give it, rename one of the two")
-	require.ErrorContains(t, (&BenchBaseline{Reviewer: "lab:model", Prompt: "p", Score: score.Version, Answers: answers}).Write(dir), "rename one of the two")
+	require.EqualError(t, err,
+		"bench/lab_model/p.json:1: the baseline is of lab/model with the prompt p: expected lab:model with p; remove the file, or, where both names give it, rename one of the two")
+	require.ErrorContains(t,
+		(&BenchBaseline{Reviewer: "lab:model", Prompt: "p", Score: score.Version,
+			Answers: answers}).Write(dir), "rename one of the two")
 
-	r := Record{Suite: "Regression", Date: time.Unix(0, 0), Auditor: "a b", Project: "p", Trials: []Trial{{}}}
+	r := Record{Suite: "Regression", Date: time.Unix(0, 0), Auditor: "a b", Project: "p",
+		Trials: []Trial{{}}}
 	_, err = WriteBaseline(dir, &r, false)
 	require.NoError(t, err)
 	r.Auditor = "a+b"
 	_, err = WriteBaseline(dir, &r, false)
-	require.EqualError(t, err, "a_b/p.json:1: the baseline is of a b on p: expected a+b on p; remove the file, or, where both names give it, rename one of the two")
+	require.EqualError(t, err,
+		"a_b/p.json:1: the baseline is of a b on p: expected a+b on p; remove the file, or, where both names give it, rename one of the two")
 }
 
 // What an earlier judge made is no baseline to compare with, and gives way to a new one.
 func TestABaselineOfAnEarlierJudgeIsReplaced(t *testing.T) {
 	dir := t.TempDir()
-	b := BenchBaseline{Reviewer: "m", Prompt: "p", Score: "1", Answers: []BenchAnswer{{Case: "a/b-01-good", Outcome: audit.OutcomeCorrect}}}
+	b := BenchBaseline{Reviewer: "m", Prompt: "p", Score: "1",
+		Answers: []BenchAnswer{{Case: "a/b-01-good", Outcome: audit.OutcomeCorrect}}}
 	require.NoError(t, b.Write(dir))
 	_, err := ReadBench(os.DirFS(dir), ".", "m", "p")
 	require.ErrorContains(t, err, "ask again and make a new baseline")
@@ -226,8 +249,10 @@ func TestABaselineOfAnEarlierJudgeIsReplaced(t *testing.T) {
 // Figures that name fewer than the ten dimensions are a damaged record, and no reason to
 // panic where they are judged.
 func TestARecordTellsOfAllDimensions(t *testing.T) {
-	b, err := json.Marshal(&Record{Suite: "Regression", Auditor: "a", Project: "p", Date: time.Unix(0, 0), Trials: []Trial{{Result: &score.Result{}}}})
+	b, err := json.Marshal(&Record{Suite: "Regression", Auditor: "a", Project: "p",
+		Date: time.Unix(0, 0), Trials: []Trial{{Result: &score.Result{}}}})
 	require.NoError(t, err)
 	_, err = Read(fstest.MapFS{"r.json": {Data: b}}, "r.json")
-	require.ErrorContains(t, err, "r.json: the result of trial 1 does not tell of all 10 dimensions")
+	require.ErrorContains(t, err,
+		"r.json: the result of trial 1 does not tell of all 10 dimensions")
 }

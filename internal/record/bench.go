@@ -17,14 +17,15 @@ import (
 
 // A BenchBaseline is what a reviewer with a prompt answered, trial by trial.
 type BenchBaseline struct {
-	Reviewer string        `json:"reviewer"`
-	Prompt   string        `json:"prompt"`
-	Date     time.Time     `json:"date"`
-	Score    string        `json:"score"` // version of the judge
-	Run      string        `json:"run"`   // the run in results.db
-	Asked    []Asked       `json:"asked"` // what was asked, and who answered; one, unless it changed within the run
-	Notes    []string      `json:"notes,omitempty"`
-	Answers  []BenchAnswer `json:"answers"`
+	Reviewer string    `json:"reviewer"`
+	Prompt   string    `json:"prompt"`
+	Date     time.Time `json:"date"`
+	Score    string    `json:"score"` // version of the judge
+	Run      string    `json:"run"`   // the run in results.db
+	// what was asked, and who answered; one, unless it changed within the run
+	Asked   []Asked       `json:"asked"`
+	Notes   []string      `json:"notes,omitempty"`
+	Answers []BenchAnswer `json:"answers"`
 }
 
 // An Asked identifies the prompt, settings and model of a trial of a reviewer.
@@ -59,7 +60,9 @@ func (b *BenchBaseline) Changed(now []Asked) []string {
 	} {
 		was, is := distinct(b.Asked, part.of), distinct(now, part.of)
 		if !slices.Equal(was, is) {
-			changed = append(changed, fmt.Sprintf("the %s changed since the baseline: %s, and was %s", part.name, short(is), short(was)))
+			changed = append(changed,
+				fmt.Sprintf("the %s changed since the baseline: %s, and was %s", part.name,
+					short(is), short(was)))
 		}
 	}
 	return changed
@@ -103,7 +106,9 @@ func benchPath(dir, reviewer, prompt string) string {
 func ReadBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error) {
 	base, err := readBench(fsys, dir, reviewer, prompt)
 	if base != nil && base.Score != score.Version {
-		return nil, fmt.Errorf("%s: made by score version %s, and this is %s: ask again and make a new baseline", benchPath(dir, reviewer, prompt), base.Score, score.Version)
+		return nil, fmt.Errorf(
+			"%s: made by score version %s, and this is %s: ask again and make a new baseline",
+			benchPath(dir, reviewer, prompt), base.Score, score.Version)
 	}
 	return base, err
 }
@@ -119,18 +124,21 @@ func readBench(fsys fs.FS, dir, reviewer, prompt string) (*BenchBaseline, error)
 	case err != nil:
 		return nil, err
 	case base.Reviewer != reviewer || base.Prompt != prompt:
-		return nil, fmt.Errorf("%s:1: the baseline is of %s with the prompt %s: expected %s with %s; remove the file, or, where both names give it, rename one of the two", name, base.Reviewer, base.Prompt, reviewer, prompt)
+		return nil, fmt.Errorf(
+			"%s:1: the baseline is of %s with the prompt %s: expected %s with %s; remove the file, or, where both names give it, rename one of the two", name, base.Reviewer, base.Prompt, reviewer, prompt)
 	}
 	return base, nil
 }
 
 // Of returns the answers for the cases that have not changed, and the names of those that have
 // changed or are missing.
-func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, gone []string) {
+func (b *BenchBaseline) Of(cases map[string]*audit.Case,
+	hash func(*audit.Case) string) (answers []score.Answer, gone []string) {
 	for i := range b.Answers {
 		a := &b.Answers[i]
 		if c := cases[a.Case]; c != nil && hash(c) == a.Hash {
-			answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome, Violates: a.Violates})
+			answers = append(answers, score.Answer{Case: c, Trial: a.Trial, Outcome: a.Outcome,
+				Violates: a.Violates})
 		} else {
 			gone = append(gone, a.Case)
 		}
@@ -141,14 +149,18 @@ func (b *BenchBaseline) Of(cases map[string]*audit.Case, hash func(*audit.Case) 
 // Compare returns the answers that a run is compared with, and notes: what has changed in
 // prompt, settings or model, and which cases have changed or are missing. Without a baseline it
 // returns neither.
-func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case, hash func(*audit.Case) string) (answers []score.Answer, notes []string) {
+func (b *BenchBaseline) Compare(now []Asked, cases map[string]*audit.Case,
+	hash func(*audit.Case) string) (answers []score.Answer, notes []string) {
 	if b == nil {
 		return nil, nil
 	}
 	notes = b.Changed(now)
 	answers, gone := b.Of(cases, hash)
 	if len(gone) > 0 {
-		notes = append(notes, fmt.Sprintf("%d answers of the baseline are for cases that have changed or gone since, like %s", len(gone), gone[0]))
+		notes = append(notes,
+			fmt.Sprintf(
+				"%d answers of the baseline are for cases that have changed or gone since, like %s",
+				len(gone), gone[0]))
 	}
 	return answers, notes
 }

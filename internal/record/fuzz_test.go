@@ -33,7 +33,8 @@ func some(tb testing.TB) map[string][]byte {
 
 // readAs reads bytes in all the ways in which a record's file is read.
 func readAs(b []byte) error {
-	fsys := fstest.MapFS{"a/p.json": {Data: b}, "bench/m/p.json": {Data: b}, "stated/p.json": {Data: b}}
+	fsys := fstest.MapFS{"a/p.json": {Data: b}, "bench/m/p.json": {Data: b},
+		"stated/p.json": {Data: b}}
 	if r, err := Read(fsys, "a/p.json"); err == nil {
 		_ = r.Text() // what can be read can be told
 	}
@@ -108,7 +109,8 @@ func FuzzTranscripts(f *testing.F) {
 	require.NoError(f, os.MkdirAll(run, 0o700))
 	f.Fuzz(func(t *testing.T, facts, stream []byte) {
 		require.NoError(t, os.MkdirAll(run, 0o700)) // another worker has a folder of its own
-		for file, b := range map[string][]byte{"run.json": facts, "report.txt": stream, "events.jsonl.gz": stream} {
+		for file, b := range map[string][]byte{"run.json": facts, "report.txt": stream,
+			"events.jsonl.gz": stream} {
 			require.NoError(t, os.WriteFile(filepath.Join(run, file), b, 0o600))
 		}
 		ts, err := ReadTranscripts(name)

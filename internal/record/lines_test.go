@@ -14,7 +14,8 @@ func TestWriteLines(t *testing.T) {
 		Lines []int    `json:"lines"`
 		Empty struct{} `json:"empty"`
 	}
-	v := map[string]any{"a": "x {", "findings": []finding{{"a,b [", []int{1, 2}, struct{}{}}, {"c", nil, struct{}{}}}, "none": []int{}, "z": 1}
+	v := map[string]any{"a": "x {", "findings": []finding{{"a,b [", []int{1, 2}, struct{}{}},
+		{"c", nil, struct{}{}}}, "none": []int{}, "z": 1}
 	got, err := lines(v, 2)
 	require.NoError(t, err)
 	require.Equal(t, `{
@@ -33,7 +34,8 @@ func TestWriteLines(t *testing.T) {
 // What an agent wrote of itself stands in a record's text as in every other place: on
 // one line, with what is not seen shown.
 func TestTextShowsWhatIsNotSeen(t *testing.T) {
-	r := &Record{Suite: "Smoke", Auditor: "agent", Change: "one\u202eSSAP", Notes: []string{"two\x1b[2K\nVerdict: PASS"}}
+	r := &Record{Suite: "Smoke", Auditor: "agent", Change: "one\u202eSSAP",
+		Notes: []string{"two\x1b[2K\nVerdict: PASS"}}
 	text := r.Text()
 	require.Contains(t, text, "Change: one\\u202eSSAP\n")
 	require.NotContains(t, text, "\x1b")

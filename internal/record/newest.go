@@ -55,9 +55,11 @@ func (as Auditors) Find(name string) (map[string]*Record, error) {
 		return found, nil
 	}
 	if len(as) == 0 {
-		return nil, fmt.Errorf("no record and no baseline of an auditor %q, nor of any other: run go test -run Regression -auditor %s first", name, name)
+		return nil, fmt.Errorf(
+			"no record and no baseline of an auditor %q, nor of any other: run go test -run Regression -auditor %s first", name, name)
 	}
-	return nil, fmt.Errorf("no record and no baseline of an auditor %q: expected one of %q", name, slices.Sorted(maps.Keys(as)))
+	return nil, fmt.Errorf("no record and no baseline of an auditor %q: expected one of %q", name,
+		slices.Sorted(maps.Keys(as)))
 }
 
 // Counting returns the results of the valid trials.

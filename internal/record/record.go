@@ -23,39 +23,50 @@ import (
 
 // A Record is one run of one auditor on one project.
 type Record struct {
-	Date    time.Time `json:"date"`
-	Run     string    `json:"run,omitempty"` // ID of the run, or of the first one that it continues; older records have none
-	Suite   string    `json:"suite"`         // "Smoke" or "Regression"
-	Project string    `json:"project"`
-	Auditor string    `json:"auditor"`
-	Change  string    `json:"change"`  // what was changed, in the words of who changed it
-	Trigger string    `json:"trigger"` // which rule asked for the run
-	Replay  bool      `json:"replay"`  // a recording was replayed: this tests keys and scorer
-	Control string    `json:"control,omitempty"`
-	Again   string    `json:"again,omitempty"` // name of the record whose kept reports were read again for this one, which asked nobody
+	Date time.Time `json:"date"`
+	// ID of the run, or of the first one that it continues; older records have none
+	Run     string `json:"run,omitempty"`
+	Suite   string `json:"suite"` // "Smoke" or "Regression"
+	Project string `json:"project"`
+	Auditor string `json:"auditor"`
+	Change  string `json:"change"`  // what was changed, in the words of who changed it
+	Trigger string `json:"trigger"` // which rule asked for the run
+	Replay  bool   `json:"replay"`  // a recording was replayed: this tests keys and scorer
+	Control string `json:"control,omitempty"`
+	// name of the record whose kept reports were read again for this one, which asked nobody
+	Again string `json:"again,omitempty"`
 
-	Commit  string            `json:"commit,omitempty"` // the project's pin
-	Key     string            `json:"key"`              // hash of the answer key
-	Score   string            `json:"score"`            // version of the judge
-	Version string            `json:"version"`          // the auditor's own
-	Command string            `json:"command"`          // its command line
-	Model   string            `json:"model,omitempty"`  // as served, where a model was asked
-	Prompt  string            `json:"prompt,omitempty"` // hash of its instructions: auditor.PromptHash
-	Parts   map[string]string `json:"parts,omitempty"`  // what the auditor consists of, by name: auditor.Parts; none in older records
+	Commit  string `json:"commit,omitempty"` // the project's pin
+	Key     string `json:"key"`              // hash of the answer key
+	Score   string `json:"score"`            // version of the judge
+	Version string `json:"version"`          // the auditor's own
+	Command string `json:"command"`          // its command line
+	Model   string `json:"model,omitempty"`  // as served, where a model was asked
+	// hash of its instructions: auditor.PromptHash
+	Prompt string `json:"prompt,omitempty"`
+	// what the auditor consists of, by name: auditor.Parts; none in older records
+	Parts map[string]string `json:"parts,omitempty"`
 
 	Trials    []Trial         `json:"trials"`
 	Judgement score.Judgement `json:"judgement"`
-	Whole     *score.Suite    `json:"whole,omitempty"` // over all projects of the run, where it judged several; without those of each
-	Goals     score.Goals     `json:"goals"`
-	Baseline  string          `json:"baseline,omitempty"` // date of the baseline
-	Was       *score.Metrics  `json:"was,omitempty"`      // the baseline's figures; none in older records
-	Full      bool            `json:"full,omitempty"`     // nothing was filtered out: a full suite; false in older records
-	SideOf    string          `json:"side_of,omitempty"`  // the auditor beside which this one ran: its record is for comparisons
-	Beside    *Record         `json:"beside,omitempty"`   // the old auditor whose trials ran between these, and are what they are held against
-	Accepted  []Accepted      `json:"accepted,omitempty"` // of a baseline: the runs whose trials it holds
-	Anchor    *Anchor         `json:"anchor,omitempty"`   // of a baseline: the first one
-	Stated    []Stated        `json:"stated,omitempty"`   // figures that others state for this project
-	Notes     []string        `json:"notes,omitempty"`
+	// over all projects of the run, where it judged several; without those of each
+	Whole    *score.Suite `json:"whole,omitempty"`
+	Goals    score.Goals  `json:"goals"`
+	Baseline string       `json:"baseline,omitempty"` // date of the baseline
+	// the baseline's figures; none in older records
+	Was *score.Metrics `json:"was,omitempty"`
+	// nothing was filtered out: a full suite; false in older records
+	Full bool `json:"full,omitempty"`
+	// the auditor beside which this one ran: its record is for comparisons
+	SideOf string `json:"side_of,omitempty"`
+	// the old auditor whose trials ran between these, and are what they are held against
+	Beside *Record `json:"beside,omitempty"`
+	// of a baseline: the runs whose trials it holds
+	Accepted []Accepted `json:"accepted,omitempty"`
+	Anchor   *Anchor    `json:"anchor,omitempty"` // of a baseline: the first one
+	// figures that others state for this project
+	Stated []Stated `json:"stated,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
 
 	stem string // of the file that it was read from, a baseline's apart
 }
@@ -64,15 +75,19 @@ type Record struct {
 type Trial struct {
 	Invalid string        `json:"invalid,omitempty"`
 	Result  *score.Result `json:"result,omitempty"`
-	Seconds float64       `json:"seconds"`               // wall time of all its runs
-	Usage   audit.Usage   `json:"usage"`                 // of all its runs
-	Memory  int64         `json:"peak_memory,omitempty"` // bytes, over all processes of the auditor; 0 when unknown
-	Exposed string        `json:"exposed,omitempty"`     // what it was not kept from while it ran
+	Seconds float64       `json:"seconds"` // wall time of all its runs
+	Usage   audit.Usage   `json:"usage"`   // of all its runs
+	// bytes, over all processes of the auditor; 0 when unknown
+	Memory  int64  `json:"peak_memory,omitempty"`
+	Exposed string `json:"exposed,omitempty"` // what it was not kept from while it ran
 	// Unconfirmed is set where a model was asked by name and nothing says who answered.
-	Unconfirmed bool              `json:"unconfirmed,omitempty"`
-	Confined    string            `json:"confined,omitempty"` // what confined it, and which limits held
-	Network     []audit.Traffic   `json:"network,omitempty"`  // with whom all its runs spoke, or tried to, through the proxy of each
-	Claimed     []audit.Dimension `json:"claimed,omitempty"`  // what the auditor says that it covered
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
+	// what confined it, and which limits held
+	Confined string `json:"confined,omitempty"`
+	// with whom all its runs spoke, or tried to, through the proxy of each
+	Network []audit.Traffic `json:"network,omitempty"`
+	// what the auditor says that it covered
+	Claimed []audit.Dimension `json:"claimed,omitempty"`
 
 	// Runs are those that came to an end by themselves, EarlyEnds those of them that
 	// ended early: one that did was tried once more. 0 in records that did not count.
@@ -112,7 +127,8 @@ func (r *Record) Name() string { return cmp.Or(r.stem, r.name()) }
 // name returns the file name of the record, without its ending.
 func (r *Record) name() string {
 	date := r.Date.UTC().Format("20060102T150405")
-	return strings.Join([]string{date, strings.ToLower(r.Suite), fitting(r.Project, 100), fitting(r.Auditor, 100)}, "-")
+	return strings.Join([]string{date, strings.ToLower(r.Suite), fitting(r.Project, 100),
+		fitting(r.Auditor, 100)}, "-")
 }
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9_.]+`)
@@ -228,14 +244,17 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 		return nil, err
 	}
 	if r.Suite == "" || r.Project == "" || r.Auditor == "" || r.Date.IsZero() {
-		return nil, fmt.Errorf("%s: names no suite, project, auditor or date: expected a test record as a run writes it", name)
+		return nil, fmt.Errorf(
+			"%s: names no suite, project, auditor or date: expected a test record as a run writes it", name)
 	}
 	if r.Suite != "Smoke" && r.Suite != "Regression" {
 		return nil, fmt.Errorf("%s: the suite is %q: expected Smoke or Regression", name, r.Suite)
 	}
 	for i, t := range r.Trials {
-		if n := len(audit.Dimensions()); t.Result != nil && (len(t.Result.Metrics.Dimensions) != n || len(t.Result.Literal.Dimensions) != n) {
-			return nil, fmt.Errorf("%s: the result of trial %d does not tell of all %d dimensions: expected one as a run writes it", name, i+1, n)
+		if n := len(audit.Dimensions()); t.Result != nil &&
+			(len(t.Result.Metrics.Dimensions) != n || len(t.Result.Literal.Dimensions) != n) {
+			return nil, fmt.Errorf(
+				"%s: the result of trial %d does not tell of all %d dimensions: expected one as a run writes it", name, i+1, n)
 		}
 	}
 	if stem := strings.TrimSuffix(path.Base(name), ".json"); strings.HasPrefix(stem, r.name()) {
@@ -279,7 +298,8 @@ func ReadAll(dir string) ([]*Record, error) {
 		rs = append(rs, r)
 	}
 	slices.SortFunc(rs, func(a, b *Record) int {
-		return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Auditor, b.Auditor), cmp.Compare(a.stem, b.stem))
+		return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Project, b.Project),
+			cmp.Compare(a.Auditor, b.Auditor), cmp.Compare(a.stem, b.stem))
 	})
 	return rs, errors.Join(errs...)
 }

@@ -17,8 +17,10 @@ func TestStatedForDataEase(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, ss, 2)
 	text := (&record.Record{Stated: ss}).Text()
-	require.Contains(t, text, "stated for R1 (the methodology's standard audit, one round; its own key and matching, so beside these figures and not a baseline of them): 48 findings, 9 of 10 dimensions, recall about 71 %, false positives below 15 % (estimated), about 400K tokens;")
-	require.Contains(t, text, "stated for R1+R2 (the methodology's standard audit, two rounds; its own key and matching, so beside these figures and not a baseline of them): 68 findings, 10 of 10 dimensions, recall about 100 %, false positives below 15 % (estimated), about 800K tokens;")
+	require.Contains(t, text,
+		"stated for R1 (the methodology's standard audit, one round; its own key and matching, so beside these figures and not a baseline of them): 48 findings, 9 of 10 dimensions, recall about 71 %, false positives below 15 % (estimated), about 400K tokens;")
+	require.Contains(t, text,
+		"stated for R1+R2 (the methodology's standard audit, two rounds; its own key and matching, so beside these figures and not a baseline of them): 68 findings, 10 of 10 dimensions, recall about 100 %, false positives below 15 % (estimated), about 800K tokens;")
 
 	ss, err = record.ReadStated(os.DirFS("../.."), "fixtures/baselines", "dvja")
 	require.NoError(t, err)

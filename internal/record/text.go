@@ -25,7 +25,8 @@ func (r *Record) Text() string {
 	clauses, verdict := r.letter()
 	for i, f := range templateLines {
 		c := &clauses[i]
-		fmt.Fprintf(&b, "  %-10s %s (baseline: %s)%s[%s]\n", f.name+":", f.show(c.Now), f.show(c.Was), f.gap, c.Verdict)
+		fmt.Fprintf(&b, "  %-10s %s (baseline: %s)%s[%s]\n", f.name+":", f.show(c.Now),
+			f.show(c.Was), f.gap, c.Verdict)
 	}
 	fmt.Fprintf(&b, "Verdict: %s\n", verdict)
 	fmt.Fprintf(&b, "Notes: %s\n", audit.OneLine(strings.Join(r.notes(), "; "), 0))
@@ -50,7 +51,8 @@ func (r *Record) test() string {
 var templateLines = []struct {
 	name, gap string
 	show      func(score.Value) string
-}{{"Recall", "  ", percent}, {"Precision", "  ", percent}, {"F1", "  ", percent}, {"Coverage", " ", ofTen}}
+}{{"Recall", "  ", percent}, {"Precision", "  ", percent}, {"F1", "  ", percent}, {"Coverage", " ",
+	ofTen}}
 
 // letter returns the figures with their verdicts by the methodology's letter, and that of the
 // whole. Smoke is judged by its checks.
@@ -67,7 +69,8 @@ func (r *Record) letter() ([]score.Clause, audit.Verdict) {
 		}
 	}
 	verdict, _ := score.Overall(clauses)
-	if gate := r.Judgement.Verdict; gate == audit.Invalid || gate == score.Changed || r.Suite == "Smoke" {
+	if gate := r.Judgement.Verdict; gate == audit.Invalid || gate == score.Changed ||
+		r.Suite == "Smoke" {
 		verdict = projected(gate)
 		for i := range clauses {
 			clauses[i].Verdict = verdict
@@ -115,16 +118,20 @@ func (r *Record) notes() []string {
 		if len(counting) > 1 {
 			which = "the first trial: "
 		}
-		notes = append(notes, which+defined(m), "by the methodology score "+defined(counting[0].Literal.Metrics()))
+		notes = append(notes, which+defined(m), "by the methodology score "+
+			defined(counting[0].Literal.Metrics()))
 		if c := m.Corroborated; c.Known > 0 {
-			notes = append(notes, fmt.Sprintf("of the %d entries that something beside the key corroborates: %s", c.Known, defined(&score.Metrics{Part: c})))
+			notes = append(notes,
+				fmt.Sprintf("of the %d entries that something beside the key corroborates: %s",
+					c.Known, defined(&score.Metrics{Part: c})))
 		}
 	}
 	notes = append(notes, r.trialNotes()...)
 	for _, st := range r.Stated {
 		notes = append(notes, st.String())
 	}
-	notes = append(notes, fmt.Sprintf("score version %s, key %.12s, auditor version %s", r.Score, r.Key, r.Version))
+	notes = append(notes, fmt.Sprintf("score version %s, key %.12s, auditor version %s", r.Score,
+		r.Key, r.Version))
 	return append(notes, r.Notes...)
 }
 
@@ -150,5 +157,6 @@ func defined(m *score.Metrics) string {
 			parts = append(parts, x.Name+" "+x.Show(m))
 		}
 	}
-	return strings.Join(append(parts, "chance at most "+m.Chance.P99.String()+" in 99 of 100 draws"), ", ")
+	return strings.Join(append(parts, "chance at most "+m.Chance.P99.String()+
+		" in 99 of 100 draws"), ", ")
 }

@@ -26,10 +26,12 @@ const maxStream = 8 << 20
 // record, in a folder of the run's name below <record>.transcript: run.json, the
 // report as plain text, the streams compressed.
 type Transcript struct {
-	Name       string          `json:"name"` // "trial-01", for an earlier run of the same trial "trial-01-try-1"
-	Trial      int             `json:"trial"`
-	Last       bool            `json:"last"`             // of its trial: the one that is scored
-	Dir        string          `json:"dir"`              // that the auditor saw: its report may name it
+	// "trial-01", for an earlier run of the same trial "trial-01-try-1"
+	Name  string `json:"name"`
+	Trial int    `json:"trial"`
+	Last  bool   `json:"last"` // of its trial: the one that is scored
+	// that the auditor saw: its report may name it
+	Dir        string          `json:"dir"`
 	Format     string          `json:"format,omitempty"` // of the report, as it was read
 	Invalid    string          `json:"invalid,omitempty"`
 	EndedEarly string          `json:"ended_early,omitempty"`
@@ -40,7 +42,8 @@ type Transcript struct {
 	Model      string          `json:"model,omitempty"`
 	Usage      audit.Usage     `json:"usage"`
 	Network    []audit.Traffic `json:"network,omitempty"` // with whom it spoke, or tried to
-	Kept       []Stream        `json:"kept"`              // what was written, empty streams left out
+	// what was written, empty streams left out
+	Kept []Stream `json:"kept"`
 }
 
 // A Stream is one thing that a run wrote.
@@ -57,9 +60,13 @@ type Stream struct {
 // NewTranscript gives the transcript of a run of a trial, counted from 0, that saw
 // dir. try is the number of an earlier run of the trial, 0 for the last. mask takes
 // secrets out of what is kept.
-func NewTranscript(trial, try int, dir string, r *audit.AuditRun, mask func([]byte) []byte) Transcript {
-	t := Transcript{Name: fmt.Sprintf("trial-%02d", trial+1), Trial: trial + 1, Last: try == 0, Dir: dir, Format: r.Report.Format, Invalid: string(mask([]byte(r.Invalid))), EndedEarly: r.EndedEarly, Whole: r.Whole,
-		Exit: r.ExitCode, Started: r.Started, Seconds: r.Duration.Seconds(), Model: r.Model, Usage: r.Usage, Network: r.Network}
+func NewTranscript(trial, try int, dir string, r *audit.AuditRun,
+	mask func([]byte) []byte) Transcript {
+	t := Transcript{Name: fmt.Sprintf("trial-%02d", trial+1), Trial: trial + 1, Last: try == 0,
+		Dir: dir, Format: r.Report.Format, Invalid: string(mask([]byte(r.Invalid))),
+		EndedEarly: r.EndedEarly, Whole: r.Whole,
+		Exit: r.ExitCode, Started: r.Started, Seconds: r.Duration.Seconds(), Model: r.Model,
+		Usage: r.Usage, Network: r.Network}
 	if try > 0 {
 		t.Name += fmt.Sprintf("-try-%d", try)
 	}
@@ -118,7 +125,8 @@ func WriteTranscripts(name string, ts []Transcript) error {
 			return err
 		}
 	}
-	if err := os.RemoveAll(dir); err != nil { // of a process that was killed, whose record is not there
+	// of a process that was killed, whose record is not there
+	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
 	return os.Rename(temporary, dir)
@@ -179,7 +187,8 @@ func ReadTranscripts(name string) ([]Transcript, error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: expected a transcript as a run writes it", filepath.Join(root.Name(), file), err)
+			return nil, fmt.Errorf("%s: %w: expected a transcript as a run writes it",
+				filepath.Join(root.Name(), file), err)
 		}
 		ts = append(ts, t)
 	}
@@ -226,7 +235,8 @@ func (t *Transcript) stream(name string) (none Stream) {
 // Turns gives the turns of the run by its event stream, as [events.Turns] reads it; nil
 // where nothing was kept. Stream.Cut tells of a stream that is not whole.
 func (t *Transcript) Turns() []events.Turn {
-	return events.Turns(t.Text("events"), t.Started, t.Started.Add(time.Duration(t.Seconds*float64(time.Second))))
+	return events.Turns(t.Text("events"), t.Started,
+		t.Started.Add(time.Duration(t.Seconds*float64(time.Second))))
 }
 
 // ToolErrors gives the calls of the run's tools that failed, a line each.
@@ -235,7 +245,8 @@ func (t *Transcript) ToolErrors() []string {
 	for i, turn := range t.Turns() {
 		for _, c := range turn.Calls {
 			if c.Failed != "" {
-				errs = append(errs, fmt.Sprintf("turn %d: %s %s: %s", i+1, c.Tool, audit.OneLine(c.What, 200), audit.OneLine(c.Failed, 200)))
+				errs = append(errs, fmt.Sprintf("turn %d: %s %s: %s", i+1, c.Tool,
+					audit.OneLine(c.What, 200), audit.OneLine(c.Failed, 200)))
 			}
 		}
 	}

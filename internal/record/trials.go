@@ -61,7 +61,8 @@ func (r *Record) trialNotes() []string {
 		}
 	}
 	if r.Unconfirmed() {
-		notes = append(notes, "model unconfirmed: "+r.Model+" was asked, and nothing says who answered")
+		notes = append(notes, "model unconfirmed: "+r.Model+
+			" was asked, and nothing says who answered")
 	}
 	if n := r.traffic(); n != "" {
 		notes = append(notes, n)
@@ -117,7 +118,8 @@ func (r *Record) consumed() string {
 		parts = append(parts, fmt.Sprintf("%.0f MB at its peak", float64(memory)/1e6))
 	}
 	if sum.TokensIn+sum.TokensOut > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f tokens read and %.0f written", float64(sum.TokensIn)/n, float64(sum.TokensOut)/n))
+		parts = append(parts, fmt.Sprintf("%.0f tokens read and %.0f written",
+			float64(sum.TokensIn)/n, float64(sum.TokensOut)/n))
 	}
 	if sum.Turns > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f turns", float64(sum.Turns)/n))
@@ -142,11 +144,15 @@ func Together(results []*score.Result) []string {
 	}
 	share := func(p float64) string { return score.Of(p).String() }
 	notes := []string{
-		fmt.Sprintf("%d trials, entries matched in full: pass@1 %s, pass@%d %s (some trial), pass^%d %s (every trial)",
+		fmt.Sprintf(
+			"%d trials, entries matched in full: pass@1 %s, pass@%d %s (some trial), pass^%d %s (every trial)",
 			t.N, share(t.PassAt[0]), t.N, share(t.PassAt[t.N-1]), t.N, share(t.PassAll[t.N-1])),
-		fmt.Sprintf("of %d vulnerabilities %d were found in all trials, %d in some, %d in their union", len(t.Entries),
+		fmt.Sprintf(
+			"of %d vulnerabilities %d were found in all trials, %d in some, %d in their union",
+			len(t.Entries),
 			t.Intersection.Known, t.Union.Known-t.Intersection.Known, t.Union.Known),
-		fmt.Sprintf("findings in all trials: %d, in their union: %d", t.Intersection.Findings, t.Union.Findings),
+		fmt.Sprintf("findings in all trials: %d, in their union: %d", t.Intersection.Findings,
+			t.Union.Findings),
 	}
 	var unsteady []string
 	for _, e := range t.Entries {
@@ -159,7 +165,8 @@ func Together(results []*score.Result) []string {
 		if n := len(unsteady) - maxNamed; n > 0 {
 			unsteady, more = unsteady[:maxNamed], fmt.Sprintf(" and %d more", n)
 		}
-		notes = append(notes, "found by some trials and not by all: "+strings.Join(unsteady, ", ")+more)
+		notes = append(notes, "found by some trials and not by all: "+strings.Join(unsteady, ", ")+
+			more)
 	}
 	return notes
 }

@@ -82,9 +82,11 @@ func (d *Decision) Why() PathDecision {
 // is what is measured (fixtures/prompts/x.txt)".
 func (p PathDecision) String() string {
 	if p.Rule == nil {
-		return fmt.Sprintf("no rule matches %s, and what nobody thought of needs %s", audit.OneLine(p.Path, 0), p.Suite)
+		return fmt.Sprintf("no rule matches %s, and what nobody thought of needs %s",
+			audit.OneLine(p.Path, 0), p.Suite)
 	}
-	return fmt.Sprintf("%s: %s needs %s: %s (%s)", p.Rule.Pos, p.Rule.Glob, p.Suite, p.Rule.Why, audit.OneLine(p.Path, 0))
+	return fmt.Sprintf("%s: %s needs %s: %s (%s)", p.Rule.Pos, p.Rule.Glob, p.Suite, p.Rule.Why,
+		audit.OneLine(p.Path, 0))
 }
 
 // maxPaths is the size above which a list of paths is refused, in bytes.
@@ -112,7 +114,8 @@ func ReadPaths(r io.Reader) ([]string, error) {
 		}
 		p, err := read(line)
 		if err != nil {
-			return nil, fmt.Errorf("line %d of the paths: %q %w: expected what git diff --name-only prints, with -z where a name looks like a status of git", i+1, line, err)
+			return nil, fmt.Errorf(
+				"line %d of the paths: %q %w: expected what git diff --name-only prints, with -z where a name looks like a status of git", i+1, line, err)
 		}
 		paths = append(paths, p)
 	}
@@ -123,7 +126,8 @@ func ReadPaths(r io.Reader) ([]string, error) {
 // git diff --name-status and --numstat with tabs, by git status --short with blanks after
 // its own letters alone: a folder may be called "AI prompts". After two letters it quotes a
 // name with a blank, and gives two names of what was copied or renamed: "CD covers/x.md" is none.
-var columns = regexp.MustCompile(`^([ MTADRCU?!][ ?!]|[ ?!][MTADRCU]) |^([MTA][MTD]|DD|AU|UD|UA|DU|AA|UU) (\S+|".*")$|^[MTARC][MTDRC] .* -> |\t`)
+var columns = regexp.MustCompile(
+	`^([ MTADRCU?!][ ?!]|[ ?!][MTADRCU]) |^([MTA][MTD]|DD|AU|UD|UA|DU|AA|UU) (\S+|".*")$|^[MTARC][MTDRC] .* -> |\t`)
 
 // unquoted reads a path as git prints it in a line: one with a tab or a backslash stands
 // in quotes.
@@ -156,7 +160,8 @@ func within(p string) (string, error) {
 func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 	var newest *Record
 	for _, r := range records {
-		if r.Suite != "Regression" || !r.Full || r.Replay || r.SideOf != "" || r.Control != "" || r.Judgement.Verdict == audit.Invalid || r.Date.After(now.AddDate(0, 0, 1)) {
+		if r.Suite != "Regression" || !r.Full || r.Replay || r.SideOf != "" || r.Control != "" ||
+			r.Judgement.Verdict == audit.Invalid || r.Date.After(now.AddDate(0, 0, 1)) {
 			continue
 		}
 		if newest == nil || r.Date.After(newest.Date) {
@@ -164,9 +169,12 @@ func SinceLastFull(records []*Record, now time.Time) (suite, why string) {
 		}
 	}
 	if newest == nil {
-		return SuiteFull, "no record of a full run: expected one of go test -run Regression -auditor NAME without -filter (records from before v0.1.0 do not say whether anything was filtered out)"
+		return SuiteFull,
+			"no record of a full run: expected one of go test -run Regression -auditor NAME without -filter (records from before v0.1.0 do not say whether anything was filtered out)"
 	}
-	said := fmt.Sprintf("the newest full run is of %s (%s on %s)", newest.Date.UTC().Format(time.DateOnly), audit.OneLine(newest.Auditor, 0), audit.OneLine(newest.Project, 0))
+	said := fmt.Sprintf("the newest full run is of %s (%s on %s)",
+		newest.Date.UTC().Format(time.DateOnly), audit.OneLine(newest.Auditor, 0),
+		audit.OneLine(newest.Project, 0))
 	if !newest.Date.AddDate(0, 1, 0).After(now) {
 		return SuiteFull, said + ": a month old"
 	}

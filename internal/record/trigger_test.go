@@ -54,7 +54,8 @@ func TestOurTriggers(t *testing.T) {
 func TestTheJudgeNeedsTheFullSuite(t *testing.T) {
 	rules, err := fixture.ReadTriggers(os.DirFS("../.."), "fixtures/triggers.md")
 	require.NoError(t, err)
-	for _, name := range strings.Fields("cwe suite record auditor stat run run/river seal planted patterns fixes box events") {
+	for _, name := range strings.Fields(
+		"cwe suite record auditor stat run run/river seal planted patterns fixes box events") {
 		d, err := record.Decide(rules, []string{"internal/" + name + "/x.go"})
 		require.NoError(t, err)
 		require.Equal(t, "full", d.Suite, name)
@@ -112,7 +113,8 @@ func TestSinceLastFull(t *testing.T) {
 	at := func(day string, edit func(*record.Record)) *record.Record {
 		d, err := time.Parse(time.DateOnly, day)
 		require.NoError(t, err)
-		r := &record.Record{Suite: "Regression", Full: true, Date: d, Auditor: "claude", Project: "dvja", Judgement: score.Judgement{Verdict: audit.Fail}}
+		r := &record.Record{Suite: "Regression", Full: true, Date: d, Auditor: "claude",
+			Project: "dvja", Judgement: score.Judgement{Verdict: audit.Fail}}
 		if edit != nil {
 			edit(r)
 		}
@@ -124,19 +126,29 @@ func TestSinceLastFull(t *testing.T) {
 		suite   string
 		why     string
 	}{
-		"none":            {nil, "full", "no record of a full run"},
-		"yesterday":       {[]*record.Record{old, at("2026-03-30", nil)}, "none", "of 2026-03-30 (claude on dvja)"},
-		"the order":       {[]*record.Record{at("2026-03-30", nil), old}, "none", "2026-03-30"},
-		"a month":         {[]*record.Record{at("2026-02-28", nil)}, "full", "2026-02-28 (claude on dvja): a month old"},
-		"nearly a month":  {[]*record.Record{at("2026-03-04", nil)}, "none", "2026-03-04"},
-		"a replay":        {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Replay = true })}, "full", "2026-01-02"},
-		"a smoke test":    {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Suite = "Smoke" })}, "full", "2026-01-02"},
-		"a part":          {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Full = false })}, "full", "2026-01-02"},
-		"of -beside":      {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.SideOf = "new" })}, "full", "2026-01-02"},
-		"proving nothing": {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Judgement.Verdict = audit.Invalid })}, "full", "2026-01-02"},
-		"a wrong clock":   {[]*record.Record{old, at("2036-03-30", nil)}, "full", "2026-01-02"},
-		"another zone":    {[]*record.Record{old, at("2026-04-01", nil)}, "none", "2026-04-01"},
-		"a control":       {[]*record.Record{old, at("2026-03-30", func(r *record.Record) { r.Control = "paths alone" })}, "full", "2026-01-02"},
+		"none": {nil, "full", "no record of a full run"},
+		"yesterday": {[]*record.Record{old, at("2026-03-30", nil)}, "none",
+			"of 2026-03-30 (claude on dvja)"},
+		"the order": {[]*record.Record{at("2026-03-30", nil), old}, "none", "2026-03-30"},
+		"a month": {[]*record.Record{at("2026-02-28", nil)}, "full",
+			"2026-02-28 (claude on dvja): a month old"},
+		"nearly a month": {[]*record.Record{at("2026-03-04", nil)}, "none", "2026-03-04"},
+		"a replay": {[]*record.Record{old,
+			at("2026-03-30", func(r *record.Record) { r.Replay = true })}, "full", "2026-01-02"},
+		"a smoke test": {[]*record.Record{old,
+			at("2026-03-30", func(r *record.Record) { r.Suite = "Smoke" })}, "full", "2026-01-02"},
+		"a part": {[]*record.Record{old,
+			at("2026-03-30", func(r *record.Record) { r.Full = false })}, "full", "2026-01-02"},
+		"of -beside": {[]*record.Record{old,
+			at("2026-03-30", func(r *record.Record) { r.SideOf = "new" })}, "full", "2026-01-02"},
+		"proving nothing": {[]*record.Record{old,
+			at("2026-03-30", func(r *record.Record) { r.Judgement.Verdict = audit.Invalid })},
+			"full", "2026-01-02"},
+		"a wrong clock": {[]*record.Record{old, at("2036-03-30", nil)}, "full", "2026-01-02"},
+		"another zone":  {[]*record.Record{old, at("2026-04-01", nil)}, "none", "2026-04-01"},
+		"a control": {[]*record.Record{old,
+			at("2026-03-30", func(r *record.Record) { r.Control = "paths alone" })},
+			"full", "2026-01-02"},
 	} {
 		suite, why := record.SinceLastFull(c.records, now)
 		require.Equal(t, c.suite, suite, name)
@@ -149,9 +161,13 @@ func TestSinceLastFull(t *testing.T) {
 func TestMethodologyTriggers(t *testing.T) {
 	rules, err := fixture.ReadTriggers(os.DirFS("../.."), "fixtures/triggers.md")
 	require.NoError(t, err)
-	for _, path := range []string{"agent.md", "code-audit/agent.md", "coverage_matrix.md", "references/checklists/coverage_matrix.md",
-		"references/checklists/java.md", "java.md", "references/languages/go.md", "references/frameworks/spring.md", "modules/spring.md", "references/kotlin.md", "sinks_sources.md",
-		"core/sinks_sources.md", "taint_analysis.md", "core/taint_analysis.md", "SKILL.md", "skills/audit/SKILL.md", "AGENTS.md", "CLAUDE.md",
+	for _, path := range []string{"agent.md", "code-audit/agent.md", "coverage_matrix.md",
+		"references/checklists/coverage_matrix.md",
+		"references/checklists/java.md", "java.md", "references/languages/go.md",
+		"references/frameworks/spring.md", "modules/spring.md", "references/kotlin.md",
+		"sinks_sources.md",
+		"core/sinks_sources.md", "taint_analysis.md", "core/taint_analysis.md", "SKILL.md",
+		"skills/audit/SKILL.md", "AGENTS.md", "CLAUDE.md",
 		".claude/agents/audit.md", "sub/.claude/settings.json", "agents/auditor.md"} {
 		d, err := record.Decide(rules, []string{path})
 		require.NoError(t, err)

@@ -40,8 +40,11 @@ func write(t *testing.T, in report.Input) (dir string, pages map[string]string) 
 		require.NoError(t, err)
 		require.Less(t, len(b), report.MaxPage, name)
 		text := string(b)
-		require.NotRegexp(t, regexp.MustCompile(`(?i)<(img|iframe|object|embed|base|form action|a href="javascript)`), text, name)
-		require.Equal(t, strings.Count(text, "<script"), strings.Count(text, `<script type="application/json"`)+1, name)
+		require.NotRegexp(t,
+			regexp.MustCompile(
+				`(?i)<(img|iframe|object|embed|base|form action|a href="javascript)`), text, name)
+		require.Equal(t, strings.Count(text, "<script"),
+			strings.Count(text, `<script type="application/json"`)+1, name)
 		rel, err := filepath.Rel(dir, name)
 		require.NoError(t, err)
 		pages[rel] = text
@@ -83,12 +86,14 @@ func TestRecordsHostileInEveryField(t *testing.T) {
 	if testing.Short() {
 		long = 500 // more than any cell holds
 	}
-	for _, words := range []string{hostile, strings.Repeat("\u202e😀\x1b[31m\x00\xff", long), "", "../../../etc/passwd", "javascript:window.pwned=1"} {
+	for _, words := range []string{hostile, strings.Repeat("\u202e😀\x1b[31m\x00\xff", long), "",
+		"../../../etc/passwd", "javascript:window.pwned=1"} {
 		good := recordOf(t, "agent", day, p, dims, goals, nil)
 		r := audits(t, hostile).Records[2]
 		fillWords(reflect.ValueOf(r), words)
 		r.Suite, r.Trials[0].Invalid = "Regression", ""
-		in := report.Input{Made: day, Records: []*record.Record{good, r}, Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{words}}
+		in := report.Input{Made: day, Records: []*record.Record{good, r},
+			Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{words}}
 		_, pages := write(t, in)
 		require.Contains(t, pages["index.html"], "go-test-bench", "the other record is still there")
 		seen(t, pages)
@@ -119,7 +124,8 @@ func seen(t *testing.T, pages map[string]string) {
 		require.True(t, utf8.ValidString(page), name)
 		for i, r := range page {
 			if audit.Invisible(r) && r != '\n' && r != '\t' && r != '\r' {
-				t.Fatalf("%s: %U at byte %d: %q", name, r, i, page[max(0, i-40):min(len(page), i+40)])
+				t.Fatalf("%s: %U at byte %d: %q", name, r, i,
+					page[max(0, i-40):min(len(page), i+40)])
 			}
 		}
 	}
@@ -133,10 +139,12 @@ func TestNothingIsHiddenInAPage(t *testing.T) {
 	r := recordOf(t, "agent", day, p, dims, goals, nil)
 	fillWords(reflect.ValueOf(r), tricky)
 	r.Suite, r.Trials[0].Invalid = "Regression", ""
-	in := report.Input{Made: day, Records: []*record.Record{r}, Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{tricky}}
+	in := report.Input{Made: day, Records: []*record.Record{r},
+		Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{tricky}}
 	_, pages := write(t, in)
 	seen(t, pages)
-	found := regexp.MustCompile(`safe.{0,80}`).FindString(pages["index.html"] + strings.Join(slices.Collect(maps.Values(pages)), ""))
+	found := regexp.MustCompile(`safe.{0,80}`).FindString(pages["index.html"] +
+		strings.Join(slices.Collect(maps.Values(pages)), ""))
 	require.Contains(t, found, `safe\u202e\u2066`, "as in the terminal")
 	require.Contains(t, found, `\u200bzero\u200d\ufeff`, "as in the terminal")
 }
@@ -148,7 +156,8 @@ func TestEvaluationsHostileInEveryField(t *testing.T) {
 		t.Skip("-short: large reports")
 	}
 	var evs []store.Evaluation
-	for _, words := range []string{hostile, strings.Repeat("<b>&\"'😀\x00", 1<<20), "\u202e\x1b]0;x\x07"} {
+	for _, words := range []string{hostile, strings.Repeat("<b>&\"'😀\x00", 1<<20),
+		"\u202e\x1b]0;x\x07"} {
 		for _, label := range []audit.Label{audit.Good, audit.Bad} {
 			e := store.Evaluation{Time: day, Outcome: audit.OutcomeCorrect, Status: audit.Answered}
 			fillWords(reflect.ValueOf(&e), words)
@@ -176,9 +185,14 @@ func TestFindingsThatGrow(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
 	var fs []audit.Finding
 	for i := range 900 {
-		fs = append(fs, audit.Finding{ID: fmt.Sprint(i), Title: fmt.Sprintf("finding-%03d-", i) + strings.Repeat("'", 400), Description: fmt.Sprint(i, strings.Repeat("<", 5000)), File: "a.go", CWEs: []audit.CWE{79}})
+		fs = append(fs, audit.Finding{ID: fmt.Sprint(i), Title: fmt.Sprintf("finding-%03d-", i) +
+			strings.Repeat("'", 400), Description: fmt.Sprint(i, strings.Repeat("<", 5000)),
+			File: "a.go", CWEs: []audit.CWE{79}})
 	}
-	_, pages := write(t, report.Input{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, fs)}, Projects: map[string]*audit.Project{p.Name: p}})
+	_, pages := write(t,
+		report.Input{Made: day,
+			Records:  []*record.Record{recordOf(t, "agent", day, p, dims, goals, fs)},
+			Projects: map[string]*audit.Project{p.Name: p}})
 	page := pages[filepath.Join("projects", "go-test-bench.html")]
 	seen := map[string]bool{}
 	for _, m := range regexp.MustCompile(`"finding-\d+-`).FindAllString(page, -1) {
@@ -196,11 +210,17 @@ func TestFindingsBeyondAPage(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
 	var fs []audit.Finding
 	for i := range 6000 {
-		fs = append(fs, audit.Finding{ID: fmt.Sprint(i), Title: fmt.Sprint("title ", i, strings.Repeat("-", 250)), Description: fmt.Sprint(i, strings.Repeat(" word", 200)), File: "a.go", CWEs: []audit.CWE{79}})
+		fs = append(fs, audit.Finding{ID: fmt.Sprint(i), Title: fmt.Sprint("title ", i,
+			strings.Repeat("-", 250)), Description: fmt.Sprint(i, strings.Repeat(" word", 200)),
+			File: "a.go", CWEs: []audit.CWE{79}})
 	}
-	_, pages := write(t, report.Input{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, fs)}, Projects: map[string]*audit.Project{p.Name: p}})
+	_, pages := write(t,
+		report.Input{Made: day,
+			Records:  []*record.Record{recordOf(t, "agent", day, p, dims, goals, fs)},
+			Projects: map[string]*audit.Project{p.Name: p}})
 	page := pages[filepath.Join("projects", "go-test-bench.html")]
-	require.Regexp(t, `What rows say when they are opened is cut after 60 bytes. The first \d+ of 6000 rows are shown.`, page)
+	require.Regexp(t,
+		`What rows say when they are opened is cut after 60 bytes. The first \d+ of 6000 rows are shown.`, page)
 }
 
 // A case for each of many files: lists are paged, and no page is too large.
@@ -212,7 +232,8 @@ func TestManyCases(t *testing.T) {
 	for i := range 3100 {
 		e := evaluation(0, day)
 		e.Trial, e.Query = fmt.Sprint(i), fmt.Sprintf("%s-%04d", strings.Repeat("long", 20), i)
-		e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-01-good.md", e.App, e.Query)
+		e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-01-good.md",
+			e.App, e.Query)
 		evs = append(evs, e)
 	}
 	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
@@ -228,8 +249,10 @@ func TestManyReviewers(t *testing.T) {
 	}
 	in := report.Input{Results: manyReviewers(t, 700, 1), Made: day}
 	_, pages := write(t, in)
-	require.Contains(t, pages["index.html"], "The 100 reviewers with the highest balanced accuracy are shown, of 700")
-	require.Equal(t, 700, strings.Count(as(t, "csv", in), ",balanced accuracy,")/2, "over all and over the one application")
+	require.Contains(t, pages["index.html"],
+		"The 100 reviewers with the highest balanced accuracy are shown, of 700")
+	require.Equal(t, 700, strings.Count(as(t, "csv", in), ",balanced accuracy,")/2,
+		"over all and over the one application")
 }
 
 // More auditors than a page holds.
@@ -247,7 +270,8 @@ func TestManyAuditors(t *testing.T) {
 	}
 	_, pages := write(t, in)
 	require.Contains(t, pages["auditors.html"], "40 of 300 auditors are shown")
-	require.Contains(t, pages[filepath.Join("projects", "go-test-bench.html")], "of 300 auditors are shown")
+	require.Contains(t, pages[filepath.Join("projects", "go-test-bench.html")],
+		"of 300 auditors are shown")
 }
 
 // Agents that used their tools at length, trial by trial: the page shows what there is
@@ -262,12 +286,16 @@ func TestTranscriptsThatGrow(t *testing.T) {
 		for trial := range 8 {
 			var events strings.Builder
 			for i := range 150 {
-				fmt.Fprintf(&events, "{\"type\":\"item.completed\",\"item\":{\"type\":\"command_execution\",\"id\":\"%d\",\"command\":\"grep -r %d\",\"aggregated_output\":%q}}\n", i, i, fmt.Sprint(trial, " ", i, strings.Repeat(letter, 3000)))
+				fmt.Fprintf(&events,
+					"{\"type\":\"item.completed\",\"item\":{\"type\":\"command_execution\",\"id\":\"%d\",\"command\":\"grep -r %d\",\"aggregated_output\":%q}}\n", i, i, fmt.Sprint(trial, " ", i, strings.Repeat(letter, 3000)))
 			}
-			run := audit.AuditRun{Events: []byte(events.String()), Stdout: []byte(strings.Repeat(letter, 30_000))}
-			ts = append(ts, record.NewTranscript(trial, 0, "/src", &run, func(b []byte) []byte { return b }))
+			run := audit.AuditRun{Events: []byte(events.String()),
+				Stdout: []byte(strings.Repeat(letter, 30_000))}
+			ts = append(ts, record.NewTranscript(trial, 0, "/src", &run,
+				func(b []byte) []byte { return b }))
 		}
-		in := report.Input{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, score.AsFindings(p))}, Projects: map[string]*audit.Project{p.Name: p},
+		in := report.Input{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims,
+			goals, score.AsFindings(p))}, Projects: map[string]*audit.Project{p.Name: p},
 			Transcripts: func(*record.Record) ([]record.Transcript, error) { return ts, nil }}
 		_, pages := write(t, in)
 		page := pages[filepath.Join("projects", "go-test-bench.html")]
@@ -280,10 +308,12 @@ func TestTranscriptsThatGrow(t *testing.T) {
 // leave a page whole: its script reads what stands in it.
 func TestFiguresBeyondAllNumbers(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
-	run := audit.AuditRun{Events: []byte("{\"type\":\"turn\",\"turn\":1,\"seconds\":1e308}\n{\"type\":\"turn\",\"turn\":2,\"seconds\":1e308}\n")}
+	run := audit.AuditRun{Events: []byte(
+		"{\"type\":\"turn\",\"turn\":1,\"seconds\":1e308}\n{\"type\":\"turn\",\"turn\":2,\"seconds\":1e308}\n")}
 	kept := record.NewTranscript(0, 0, "/src", &run, func(b []byte) []byte { return b })
 	run.Events = bytes.ReplaceAll(run.Events, []byte(":1e308"), []byte(":-1e308"))
-	run.Events = append(run.Events, bytes.ReplaceAll(run.Events, []byte(`"turn":2`), []byte(`"turn":1`))...)
+	run.Events = append(run.Events, bytes.ReplaceAll(run.Events, []byte(`"turn":2`),
+		[]byte(`"turn":1`))...)
 	below := record.NewTranscript(0, 1, "/src", &run, func(b []byte) []byte { return b })
 	var evs []store.Evaluation
 	for i := range 60 {
@@ -291,11 +321,18 @@ func TestFiguresBeyondAllNumbers(t *testing.T) {
 		e.Usage.USD, e.Trial = math.MaxFloat64, fmt.Sprint(i)
 		evs = append(evs, e)
 	}
-	in := report.Input{Made: day, Results: answered(t, evs, report.Key{}), Records: []*record.Record{recordOf(t, "agent", day, p, dims, goals, nil)}, Projects: map[string]*audit.Project{p.Name: p},
-		Transcripts: func(*record.Record) ([]record.Transcript, error) { return []record.Transcript{kept, below}, nil }}
+	in := report.Input{Made: day, Results: answered(t, evs, report.Key{}),
+		Records:  []*record.Record{recordOf(t, "agent", day, p, dims, goals, nil)},
+		Projects: map[string]*audit.Project{p.Name: p},
+		Transcripts: func(*record.Record) ([]record.Transcript,
+			error) {
+			return []record.Transcript{kept, below}, nil
+		}}
 	_, pages := write(t, in)
 	for name, page := range pages {
-		for _, data := range regexp.MustCompile(`(?s)<script type="application/json"[^>]*>(.*?)</script>`).FindAllStringSubmatch(page, -1) {
+		for _, data := range regexp.MustCompile(
+			`(?s)<script type="application/json"[^>]*>(.*?)</script>`).FindAllStringSubmatch(page,
+			-1) {
 			require.True(t, json.Valid([]byte(data[1])), "%s: %.200s", name, data[1])
 		}
 	}

@@ -49,7 +49,8 @@ func DiffAuditors(a, b string, as, bs map[string]*record.Record) (*AuditorDiff, 
 			return nil, fmt.Errorf("%s: %s and %s: %w", name, ra.Name(), rb.Name(), err)
 		}
 		all = append(all, both)
-		d.Projects = append(d.Projects, AuditedDiff{Project: name, Comparison: c, FromA: ra.Name(), FromB: rb.Name(), Figures: figures(ra, rb),
+		d.Projects = append(d.Projects, AuditedDiff{Project: name, Comparison: c, FromA: ra.Name(),
+			FromB: rb.Name(), Figures: figures(ra, rb),
 			AlsoA: score.FoundBy(both.B, both.A), AlsoB: score.FoundBy(both.A, both.B)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(bs)) {
@@ -58,7 +59,8 @@ func DiffAuditors(a, b string, as, bs map[string]*record.Record) (*AuditorDiff, 
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s and %s have no project in common: %s audited %s, and %s %s", a, b, a, list(d.OnlyA), b, list(d.OnlyB))
+		return nil, fmt.Errorf("%s and %s have no project in common: %s audited %s, and %s %s", a,
+			b, a, list(d.OnlyA), b, list(d.OnlyB))
 	}
 	var err error
 	if d.Total, err = score.CompareAuditors(all...); err != nil {

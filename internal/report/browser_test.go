@@ -43,7 +43,8 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.ExecPath(path))
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
+		chromedp.ExecPath(path))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, _ = chromedp.NewContext(ctx)
 	ends = func() { _ = chromedp.Cancel(ctx); stop() }
@@ -72,7 +73,8 @@ func browser(t *testing.T) *tab {
 	require.NoError(t, err, "./check installs chromium")
 	ctx, cancel := chromedp.NewContext(whole)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute) // a browser that hangs, however busy the machine
+	// a browser that hangs, however busy the machine
+	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute)
 	t.Cleanup(cancel)
 	b := &tab{ctx: ctx}
 	requests := chromedp.Events(ctx, network.RequestWillBeSent)
@@ -102,13 +104,15 @@ func browser(t *testing.T) *tab {
 
 func (b *tab) open(t *testing.T, file string, width int64) {
 	t.Helper()
-	require.NoError(t, chromedp.Do(b.ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+file)))
+	require.NoError(t, chromedp.Do(b.ctx, chromedp.EmulateViewport(width, 900),
+		chromedp.Navigate("file://"+file)))
 }
 
 // arrive waits until a click has led to a page, and its script has run.
 func (b *tab) arrive(t *testing.T, name string) {
 	t.Helper()
-	there := "document.readyState === 'complete' && location.pathname.endsWith(" + strconv.Quote("/"+name) + ")"
+	there := "document.readyState === 'complete' && location.pathname.endsWith(" + strconv.Quote(
+		"/"+name) + ")"
 	require.Eventually(t, func() bool {
 		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](there))
 		return err == nil && ok
@@ -153,7 +157,9 @@ func (b *tab) tabsOf(t *testing.T, look func(tab string)) {
 	t.Helper()
 	n := eval[int](t, b, "document.querySelectorAll('[role=tab]').length")
 	for i := range max(1, n) {
-		name := eval[string](t, b, fmt.Sprintf("(() => { const b = document.querySelectorAll('[role=tab]')[%d]; if (b) b.click(); return b ? b.textContent : '' })()", i))
+		name := eval[string](t, b,
+			fmt.Sprintf(
+				"(() => { const b = document.querySelectorAll('[role=tab]')[%d]; if (b) b.click(); return b ? b.textContent : '' })()", i))
 		look(name)
 	}
 }
@@ -184,12 +190,17 @@ func TestPagesInABrowser(t *testing.T) {
 			b.open(t, file, width)
 			require.False(t, eval[bool](t, b, "'pwned' in window"), file)
 			require.Zero(t, eval[int](t, b, "document.images.length"), file)
-			require.Equal(t, 1, eval[int](t, b, "Array.from(document.scripts).filter(s => s.type !== 'application/json').length"), file)
+			require.Equal(t, 1,
+				eval[int](t, b,
+					"Array.from(document.scripts).filter(s => s.type !== 'application/json').length"), file)
 			b.tabsOf(t, func(tab string) {
-				require.LessOrEqual(t, eval[int](t, b, "document.documentElement.scrollWidth"), int(width), "%s %s scrolls sideways at %d", file, tab, width)
-				require.LessOrEqual(t, eval[int](t, b, "document.documentElement.scrollHeight"), highest, "%s %s is too high at %d", file, tab, width)
+				require.LessOrEqual(t, eval[int](t, b, "document.documentElement.scrollWidth"),
+					int(width), "%s %s scrolls sideways at %d", file, tab, width)
+				require.LessOrEqual(t, eval[int](t, b, "document.documentElement.scrollHeight"),
+					highest, "%s %s is too high at %d", file, tab, width)
 			})
-			for _, href := range eval[[]string](t, b, "Array.from(document.querySelectorAll('a[href]'), a => a.href).filter(h => h.startsWith('file:'))") {
+			for _, href := range eval[[]string](t, b,
+				"Array.from(document.querySelectorAll('a[href]'), a => a.href).filter(h => h.startsWith('file:'))") {
 				name, _, _ := strings.Cut(strings.TrimPrefix(href, "file://"), "#")
 				require.FileExists(t, name, "a link of %s", file)
 			}
@@ -201,19 +212,22 @@ func TestPagesInABrowser(t *testing.T) {
 	for _, r := range b.requests {
 		require.True(t, strings.HasPrefix(r, "file://"+dir) && strings.HasSuffix(r, ".html"), r)
 	}
-	require.NotEmpty(t, b.requests, "the browser told of no request at all: the check above proves nothing")
+	require.NotEmpty(t, b.requests,
+		"the browser told of no request at all: the check above proves nothing")
 }
 
 // shown gives the text of a table's rows that are on the page.
 func (b *tab) shown(t *testing.T, table string) []string {
 	t.Helper()
-	return eval[[]string](t, b, "Array.from(document.querySelectorAll('#"+table+" tbody tr'), r => r.textContent)")
+	return eval[[]string](t, b, "Array.from(document.querySelectorAll('#"+table+
+		" tbody tr'), r => r.textContent)")
 }
 
 // told gives what a table's form says of its rows: "12 of 660".
 func (b *tab) told(t *testing.T, table string) string {
 	t.Helper()
-	return eval[string](t, b, "document.querySelector('form[data-table="+table+"] output').textContent")
+	return eval[string](t, b, "document.querySelector('form[data-table="+table+
+		"] output').textContent")
 }
 
 func TestFiltersAndKeys(t *testing.T) {
@@ -226,7 +240,8 @@ func TestFiltersAndKeys(t *testing.T) {
 	// "/" goes to the filter, typing filters, Escape clears.
 	// The key alone: a browser drops the character of a key whose default is
 	// prevented, and the protocol would send it all the same.
-	_, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: "rawKeyDown", Key: "/", Code: "Slash"})
+	_, err := chromedp.Call(b.ctx, input.DispatchKeyEvent,
+		input.DispatchKeyEventParams{Type: "rawKeyDown", Key: "/", Code: "Slash"})
 	require.NoError(t, err)
 	require.Equal(t, "q", eval[string](t, b, "document.activeElement.name"))
 	require.NoError(t, chromedp.Do(b.ctx, chromedp.KeyEvent("-01-good")))
@@ -239,32 +254,49 @@ func TestFiltersAndKeys(t *testing.T) {
 	require.Equal(t, all, b.told(t, "cases"))
 
 	// A choice, and the next page of its rows.
-	first := eval[string](t, b, `(() => { const s = document.querySelector('select[name=label]'); s.value = 'bad'; s.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelector('#cases tbody tr').id })()`)
+	first := eval[string](t, b,
+		`(() => { const s = document.querySelector('select[name=label]'); s.value = 'bad'; s.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelector('#cases tbody tr').id })()`)
 	require.Contains(t, first, "-bad")
-	require.NotEqual(t, first, eval[string](t, b, `(() => { Array.from(document.querySelectorAll('nav.rows > button')).at(-1).click(); return document.querySelector('#cases tbody tr').id })()`))
+	require.NotEqual(t, first,
+		eval[string](t, b,
+			`(() => { Array.from(document.querySelectorAll('nav.rows > button')).at(-1).click(); return document.querySelector('#cases tbody tr').id })()`))
 
 	// Sorting, by the keyboard: over all rows and not those of the page alone.
 	require.NoError(t, chromedp.Do(b.ctx, chromedp.KeyEvent("\x1b")))
 	eval[bool](t, b, "document.querySelectorAll('#cases thead button')[3].focus() || true")
 	require.NoError(t, chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
-	require.Equal(t, "ascending", eval[string](t, b, "document.querySelectorAll('#cases thead th')[3].getAttribute('aria-sort')"))
-	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[3].textContent.startsWith('0/')).every(Boolean)`), "the wrong ones come first")
+	require.Equal(t, "ascending",
+		eval[string](t, b,
+			"document.querySelectorAll('#cases thead th')[3].getAttribute('aria-sort')"))
+	require.True(t,
+		eval[bool](t, b,
+			`Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[3].textContent.startsWith('0/')).every(Boolean)`), "the wrong ones come first")
 
 	// A reviewer: the cases that it missed, and their answers are its own.
-	eval[bool](t, b, `(() => { const [of] = document.querySelectorAll('#two select'); of.selectedIndex = 1; of.dispatchEvent(new Event('input', {bubbles: true})); return true })()`)
-	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => Number(r.cells[2].textContent.split('/')[0]) < Number(r.cells[2].textContent.split('/')[1])).every(Boolean)`))
+	eval[bool](t, b,
+		`(() => { const [of] = document.querySelectorAll('#two select'); of.selectedIndex = 1; of.dispatchEvent(new Event('input', {bubbles: true})); return true })()`)
+	require.True(t,
+		eval[bool](t, b,
+			`Array.from(document.querySelectorAll('#cases tbody tr'), r => Number(r.cells[2].textContent.split('/')[0]) < Number(r.cells[2].textContent.split('/')[1])).every(Boolean)`))
 	missed := b.told(t, "cases")
 	require.NotEqual(t, all, missed)
-	name := eval[string](t, b, "document.querySelectorAll('#cases thead th')[2].querySelector('button').textContent")
-	require.Equal(t, name, eval[string](t, b, "new URLSearchParams(document.querySelector('#cases tbody a').getAttribute('href').split('?')[1]).get('a')"))
+	name := eval[string](t, b,
+		"document.querySelectorAll('#cases thead th')[2].querySelector('button').textContent")
+	require.Equal(t, name,
+		eval[string](t, b,
+			"new URLSearchParams(document.querySelector('#cases tbody a').getAttribute('href').split('?')[1]).get('a')"))
 	b.open(t, filepath.Join(dir, "index.html"), 1440)
-	b.open(t, filepath.Join(dir, "cases.html")+"#cases?of="+url.QueryEscape(name)+"&how=missed", 1440)
+	b.open(t, filepath.Join(dir, "cases.html")+"#cases?of="+url.QueryEscape(name)+"&how=missed",
+		1440)
 	require.Equal(t, missed, b.told(t, "cases"), "by its address")
 
 	// Two reviewers: the cases on which they differ, and their answers alone.
-	n := eval[int](t, b, `(() => { const [of, how] = document.querySelectorAll('#two select'); of.selectedIndex = 1; how.selectedIndex = 5; of.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
+	n := eval[int](t, b,
+		`(() => { const [of, how] = document.querySelectorAll('#two select'); of.selectedIndex = 1; how.selectedIndex = 5; of.dispatchEvent(new Event('input', {bubbles: true})); return document.querySelectorAll('#cases tbody tr').length })()`)
 	require.Positive(t, n)
-	require.True(t, eval[bool](t, b, `Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[2].textContent !== r.cells[3].textContent).every(Boolean)`))
+	require.True(t,
+		eval[bool](t, b,
+			`Array.from(document.querySelectorAll('#cases tbody tr'), r => r.cells[2].textContent !== r.cells[3].textContent).every(Boolean)`))
 	to := eval[string](t, b, "document.querySelector('#cases tbody a').getAttribute('href')")
 	eval[bool](t, b, "document.querySelector('#cases tbody a').click() || true")
 	file, anchor, _ := strings.Cut(to, "#")
@@ -291,7 +323,9 @@ func TestACaseInABrowser(t *testing.T) {
 	for _, a := range in.Apps {
 		for _, f := range a.Families {
 			for _, c := range f.Cases {
-				if c.Label == audit.Bad && len(c.Violates) > 0 && (audit.SplitBlocks(c.Language, c.Code) != nil) == (len(bads) == 1) && len(bads) < 2 {
+				if c.Label == audit.Bad && len(c.Violates) > 0 &&
+					(audit.SplitBlocks(c.Language, c.Code) != nil) == (len(bads) == 1) &&
+					len(bads) < 2 {
 					bads = append(bads, c)
 				}
 			}
@@ -303,22 +337,30 @@ func TestACaseInABrowser(t *testing.T) {
 		text := eval[string](t, b, "document.querySelector('#case').textContent")
 		require.Contains(t, text, "What it violates")
 		require.Contains(t, text, bad.Description)
-		code := eval[string](t, b, "Array.from(document.querySelectorAll('#case .code > span'), l => l.textContent.slice(String(l.querySelector('.ln').textContent).length)).join('')")
-		require.Equal(t, strings.TrimRight(bad.Code, "\n"), strings.TrimRight(code, "\n"), "the code, character for character")
-		require.Equal(t, len(audit.SplitBlocks(bad.Language, bad.Code)), eval[int](t, b, "document.querySelectorAll('#case .code > .file').length"))
+		code := eval[string](t, b,
+			"Array.from(document.querySelectorAll('#case .code > span'), l => l.textContent.slice(String(l.querySelector('.ln').textContent).length)).join('')")
+		require.Equal(t, strings.TrimRight(bad.Code, "\n"), strings.TrimRight(code, "\n"),
+			"the code, character for character")
+		require.Equal(t, len(audit.SplitBlocks(bad.Language, bad.Code)),
+			eval[int](t, b, "document.querySelectorAll('#case .code > .file').length"))
 		require.Positive(t, eval[int](t, b, "document.querySelectorAll('#case .flaw').length"))
-		require.Positive(t, eval[int](t, b, "document.querySelectorAll('#case .diff .minus, #case .diff .plus').length"))
+		require.Positive(t,
+			eval[int](t, b,
+				"document.querySelectorAll('#case .diff .minus, #case .diff .plus').length"))
 		require.Contains(t, text, "900 tokens in, 80 out")
 		require.Contains(t, text, "0.0003 USD")
-		eval[bool](t, b, "(() => { const d = Array.from(document.querySelectorAll('.card details')).find(d => d.textContent.includes('prompt')); d.open = true; return new Promise(r => setTimeout(() => r(true))) })()")
-		sent := eval[string](t, b, "Array.from(document.querySelectorAll('.card details')).find(d => d.open).querySelector('.words').textContent")
+		eval[bool](t, b,
+			"(() => { const d = Array.from(document.querySelectorAll('.card details')).find(d => d.textContent.includes('prompt')); d.open = true; return new Promise(r => setTimeout(() => r(true))) })()")
+		sent := eval[string](t, b,
+			"Array.from(document.querySelectorAll('.card details')).find(d => d.open).querySelector('.words').textContent")
 		var spec *audit.Spec
 		for _, a := range in.Apps {
 			if a.App == bad.App {
 				spec = a.Spec
 			}
 		}
-		require.Equal(t, auditor.Prompt(audit.ReviewTask{Spec: spec.Prompt, Prompt: "Judge it.", Language: bad.Language, Code: bad.Code}), sent, "as a reviewer is sent it")
+		require.Equal(t, auditor.Prompt(audit.ReviewTask{Spec: spec.Prompt, Prompt: "Judge it.",
+			Language: bad.Language, Code: bad.Code}), sent, "as a reviewer is sent it")
 	}
 }
 
@@ -338,15 +380,22 @@ func TestAProjectInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	file := filepath.Join(dir, "projects", "go-test-bench.html")
 	b.open(t, file+"#"+last.ID, 1440)
-	require.Equal(t, last.ID, eval[string](t, b, "document.querySelector('#known tr.here').id"), "whatever page of the table it is on")
+	require.Equal(t, last.ID, eval[string](t, b, "document.querySelector('#known tr.here').id"),
+		"whatever page of the table it is on")
 	href := eval[string](t, b, "document.querySelector('#known tr.here a').href")
-	require.True(t, strings.HasPrefix(href, "https://github.com/Contrast-Security-OSS/go-test-bench/blob/"+key.Commit+"/"+last.File), href)
-	require.Contains(t, eval[string](t, b, "new Promise(r => setTimeout(() => r(document.querySelector('#known tr.here pre.source').textContent)))"), "a line of source")
-	require.Positive(t, eval[int](t, b, "document.querySelectorAll('#known tr.here .entry').length"))
+	require.True(t,
+		strings.HasPrefix(href, "https://github.com/Contrast-Security-OSS/go-test-bench/blob/"+
+			key.Commit+"/"+last.File), href)
+	require.Contains(t,
+		eval[string](t, b,
+			"new Promise(r => setTimeout(() => r(document.querySelector('#known tr.here pre.source').textContent)))"), "a line of source")
+	require.Positive(t,
+		eval[int](t, b, "document.querySelectorAll('#known tr.here .entry').length"))
 
 	b.open(t, filepath.Join(dir, "index.html"), 1440)
 	b.open(t, file+"#known?since the baseline=lost", 1440)
-	require.Equal(t, fmt.Sprintf("1 of %d", len(key.Known)), b.told(t, "known"), "although nothing was gained")
+	require.Equal(t, fmt.Sprintf("1 of %d", len(key.Known)), b.told(t, "known"),
+		"although nothing was gained")
 	sarif := func(table string) []audit.Finding {
 		text := eval[string](t, b, `(() => { let got; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { got = blob; return make(blob) };
 			Array.from(document.querySelectorAll('nav[data-table=`+table+`] .downloads button')).find(b => b.textContent === 'SARIF').click(); return got.text() })()`)
@@ -378,7 +427,8 @@ func TestASingleFileInABrowser(t *testing.T) {
 	follow := func(click, head string) {
 		eval[bool](t, b, "document.querySelector("+strconv.Quote(click)+").click() || true")
 		require.Eventually(t, func() bool {
-			h, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.querySelector('h1').textContent"))
+			h, err := chromedp.Run(b.ctx,
+				chromedp.Evaluate[string]("document.querySelector('h1').textContent"))
 			return err == nil && h == head
 		}, 30*time.Second, 20*time.Millisecond, head)
 	}
@@ -418,8 +468,11 @@ func TestAccessible(t *testing.T) {
 		for _, file := range pagesOf(t, dir) {
 			b.open(t, file, look.width)
 			eval[bool](t, b, string(axe)+"; true")
-			eval[bool](t, b, "document.querySelectorAll('[role=tabpanel]').forEach(s => { s.hidden = false }) || true") // all tabs at once
-			faults := eval[[]string](t, b, `axe.run(document, {runOnly: `+look.rules+`}).then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')))`)
+			// all tabs at once
+			eval[bool](t, b,
+				"document.querySelectorAll('[role=tabpanel]').forEach(s => { s.hidden = false }) || true")
+			faults := eval[[]string](t, b, `axe.run(document, {runOnly: `+look.rules+
+				`}).then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | ')))`)
 			require.Empty(t, faults, "%s, %s at %d", file, look.scheme, look.width)
 		}
 	}
@@ -445,8 +498,10 @@ func TestScreenshots(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(to, name+".png"), png, 0o644))
 	}
-	for name, file := range map[string]string{"overview": "index.html", "auditors": "auditors.html", "project": "projects/vampi.html", "reviewers": "reviewers.html", "cases": "cases.html",
-		"case": "cases/lettings.html#lettings%2Fapprove-quote-03-bad", "cost": "cost.html", "glossary": "glossary.html"} {
+	for name, file := range map[string]string{"overview": "index.html", "auditors": "auditors.html",
+		"project": "projects/vampi.html", "reviewers": "reviewers.html", "cases": "cases.html",
+		"case": "cases/lettings.html#lettings%2Fapprove-quote-03-bad", "cost": "cost.html",
+		"glossary": "glossary.html"} {
 		if !strings.HasPrefix(name, os.Getenv("ASSAY_PAGES")) {
 			continue
 		}
@@ -454,12 +509,21 @@ func TestScreenshots(t *testing.T) {
 			b.scheme(t, scheme)
 			if name == "overview" && scheme == "light" {
 				b.open(t, filepath.Join(dir, file), 1200)
-				save("report-"+name, func() ([]byte, error) { return chromedp.Run(b.ctx, chromedp.CaptureScreenshot()) })
+				save("report-"+name,
+					func() ([]byte, error) {
+						return chromedp.Run(b.ctx,
+							chromedp.CaptureScreenshot())
+					})
 			}
 			for _, width := range []int64{1440, 390} {
 				b.open(t, filepath.Join(dir, file), width)
 				b.tabsOf(t, func(tab string) {
-					save(fmt.Sprintf("%s-%d-%s-%s", name, width, scheme, strings.ReplaceAll(strings.ToLower(tab), " ", "-")), func() ([]byte, error) { return chromedp.Run(b.ctx, chromedp.FullScreenshot(100)) })
+					save(fmt.Sprintf("%s-%d-%s-%s", name, width, scheme,
+						strings.ReplaceAll(strings.ToLower(tab), " ", "-")),
+						func() ([]byte, error) {
+							return chromedp.Run(b.ctx,
+								chromedp.FullScreenshot(100))
+						})
 				})
 			}
 		}

@@ -23,7 +23,10 @@ type caseLine struct {
 // harder orders cases by how often the best reviewers missed them.
 func harder(a, b *caseLine) int {
 	for i := range a.Cells {
-		missed := func(c shareCell) float64 { return float64(c.Answered-c.Right) / float64(max(1, c.Answered)) }
+		missed := func(c shareCell) float64 {
+			return float64(c.Answered-c.Right) / float64(max(1,
+				c.Answered))
+		}
 		if by := cmp.Compare(missed(b.Cells[i]), missed(a.Cells[i])); by != 0 {
 			return by
 		}
@@ -109,11 +112,14 @@ func (s *site) writeCases(ls []variantLine, all []*caseLine) error {
 }
 
 func (s *site) allCases(ls []variantLine, all []*caseLine) *casesPage {
-	cols := []gridColumn{{Name: "case", Link: "link", Note: "description"}, {Name: "label", Kind: "badge", Pick: true}}
+	cols := []gridColumn{{Name: "case", Link: "link", Note: "description"},
+		{Name: "label", Kind: "badge", Pick: true}}
 	for _, l := range ls {
-		cols = append(cols, gridColumn{Name: l.Short, Kind: "share", Term: "right-answers", Class: s.Class(l.Short)})
+		cols = append(cols, gridColumn{Name: l.Short, Kind: "share", Term: "right-answers",
+			Class: s.Class(l.Short)})
 	}
-	cols = append(cols, gridColumn{Name: "application", Pick: true, Hidden: true}, gridColumn{Name: "description", Hidden: true}, gridColumn{Name: "link", Hidden: true})
+	cols = append(cols, gridColumn{Name: "application", Pick: true, Hidden: true},
+		gridColumn{Name: "description", Hidden: true}, gridColumn{Name: "link", Hidden: true})
 	g := newGrid("case", cols...)
 	for _, c := range all {
 		cells := []any{clip(c.Case.ID(), 160), string(c.Case.Label)}
@@ -144,7 +150,8 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 		if i == 0 {
 			return stem + ".html"
 		}
-		return fmt.Sprintf("%s.%d.html", stem, i+1) // pageName gives no dot: another application may be called shop-2
+		// pageName gives no dot: another application may be called shop-2
+		return fmt.Sprintf("%s.%d.html", stem, i+1)
 	}
 	var books []*caseData
 	var links []pageLink
@@ -158,7 +165,8 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 		length := lengthOf(one) + lengthOf(codes)
 		if size += length; len(books) == 0 || size > MaxPage*6/10 {
 			books, size = append(books, s.book(ls, spec)), length
-			links = append(links, pageLink{"from " + clip(one.ID, 80), strings.TrimPrefix(name(len(links)), "cases/"), false})
+			links = append(links, pageLink{"from " + clip(one.ID, 80),
+				strings.TrimPrefix(name(len(links)), "cases/"), false})
 		}
 		book := books[len(books)-1]
 		book.Cases = append(book.Cases, one)
@@ -171,7 +179,8 @@ func (s *site) writeApp(app string, ls []variantLine, cs []*caseLine) error {
 			p.Others = slices.Clone(links)
 			p.Others[i].Here = true
 		}
-		if err := s.render(name(i), "case.html", "cases.html", cmp.Or(app, "no application"), p); err != nil {
+		if err := s.render(name(i), "case.html", "cases.html",
+			cmp.Or(app, "no application"), p); err != nil {
 			return err
 		}
 	}
@@ -183,7 +192,8 @@ const codeMost = MaxPage / 20
 
 // book returns what the cases of a page share.
 func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
-	b := &caseData{Spec: clipWords(spec.Prompt, codeMost), Prompts: map[string]string{}, Requirements: []requirement{}, Codes: map[string]string{}, Badges: map[string]string{}}
+	b := &caseData{Spec: clipWords(spec.Prompt, codeMost), Prompts: map[string]string{},
+		Requirements: []requirement{}, Codes: map[string]string{}, Badges: map[string]string{}}
 	for _, word := range append(audit.Outcomes(), "good", "bad", rightReason, wrongReason) {
 		b.Badges[string(word)] = badge(word)
 	}
@@ -202,7 +212,9 @@ func (s *site) book(ls []variantLine, spec *audit.Spec) *caseData {
 // oneCaseOf returns the data of one case.
 func oneCaseOf(ls []variantLine, c *caseLine, goods []*audit.Case) oneCase {
 	k := c.Case
-	one := oneCase{ID: k.ID(), Label: k.Label, Description: clipWords(k.Description, wordsMost), Language: k.Language, Violates: append([]int{}, k.Violates...), CWEs: audit.JoinCWEs(k.CWEs), Answers: []answerData{}}
+	one := oneCase{ID: k.ID(), Label: k.Label, Description: clipWords(k.Description, wordsMost),
+		Language: k.Language, Violates: append([]int{}, k.Violates...),
+		CWEs: audit.JoinCWEs(k.CWEs), Answers: []answerData{}}
 	if k.Label == audit.Bad {
 		one.Good = score.NearestGood(k, goods)
 	}
@@ -227,8 +239,11 @@ const rightReason, wrongReason = "right reason", "wrong reason"
 
 // tellingOf returns the parts of an answer that a page shows.
 func tellingOf(e *store.Evaluation) Telling {
-	d := Telling{ID: e.ID, Outcome: string(e.Outcome), Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost), Actual: clip(e.Actual, 60), Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(e.Violates), " ", ", "), "[]"),
-		CWEs: clip(audit.JoinCWEs(e.CWEs), 200), Facts: factsOfAnswer(e)}
+	d := Telling{ID: e.ID, Outcome: string(e.Outcome),
+		Explanation: clipWords(e.Explanation, wordsMost), Detail: clipWords(e.Detail, wordsMost),
+		Actual:   clip(e.Actual, 60),
+		Violates: strings.Trim(strings.ReplaceAll(fmt.Sprint(e.Violates), " ", ", "), "[]"),
+		CWEs:     clip(audit.JoinCWEs(e.CWEs), 200), Facts: factsOfAnswer(e)}
 	if e.Confidence > 0 && e.Confidence <= 1 {
 		d.Sure = score.Of(e.Confidence).String()
 	}
@@ -248,7 +263,8 @@ func factsOfAnswer(e *store.Evaluation) string {
 		parts = append(parts, "served by "+clip(e.Served, 80))
 	}
 	if e.Usage.TokensIn+e.Usage.TokensOut > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", e.Usage.TokensIn, e.Usage.TokensOut))
+		parts = append(parts, fmt.Sprintf("%d tokens in, %d out", e.Usage.TokensIn,
+			e.Usage.TokensOut))
 	}
 	switch {
 	case e.Usage.USD > 0:

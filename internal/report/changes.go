@@ -26,14 +26,15 @@ type Held struct {
 type Moved struct {
 	Who     string        // "my-agent on dvja"
 	Verdict audit.Verdict // of a reviewer that was not asked every case its score.Standing
-	Says    string        // how the headline figure stands to the baseline, or why the verdict is what it is
-	Took    string        // cost and time, where anybody says
-	Lost    []LostEntry
-	Gained  int
-	Pos     audit.Pos // of the key or the goals
-	Page    string    // in the report
-	stays   bool      // as at the baseline, and fails nothing
-	worse   float64   // by which those of one verdict are ordered
+	// how the headline figure stands to the baseline, or why the verdict is what it is
+	Says   string
+	Took   string // cost and time, where anybody says
+	Lost   []LostEntry
+	Gained int
+	Pos    audit.Pos // of the key or the goals
+	Page   string    // in the report
+	stays  bool      // as at the baseline, and fails nothing
+	worse  float64   // by which those of one verdict are ordered
 }
 
 // A LostEntry is an entry or a case that earns less than at the baseline.
@@ -61,42 +62,51 @@ func (m Moved) lost() (ps []pointer) {
 
 // quiet settles whether what did not move needs anybody's eye.
 func (m *Moved) quiet(same bool) {
-	m.stays = same && len(m.Lost)+m.Gained == 0 && m.Verdict != audit.Fail && m.Verdict != audit.Invalid && m.Verdict != score.Changed
+	m.stays = same && len(m.Lost)+m.Gained == 0 && m.Verdict != audit.Fail &&
+		m.Verdict != audit.Invalid && m.Verdict != score.Changed
 }
 
 // worstFirst orders by verdict, then size of the change, then name.
 func worstFirst(a, b Moved) int {
-	return cmp.Or(cmp.Compare(urgency(string(a.Verdict)), urgency(string(b.Verdict))), cmp.Compare(b.worse, a.worse), cmp.Compare(a.Who, b.Who))
+	return cmp.Or(cmp.Compare(urgency(string(a.Verdict)), urgency(string(b.Verdict))),
+		cmp.Compare(b.worse, a.worse), cmp.Compare(a.Who, b.Who))
 }
 
 // urgency orders verdicts and standings, the gravest first.
 func urgency(badge string) int {
-	return slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed), string(score.Worse), string(audit.Warn), string(score.Inconclusive), string(score.Better), string(audit.Pass)}, badge)
+	return slices.Index([]string{string(audit.Invalid), string(audit.Fail), string(score.Changed),
+		string(score.Worse), string(audit.Warn), string(score.Inconclusive), string(score.Better),
+		string(audit.Pass)}, badge)
 }
 
 // aside reports whether a record is left out of verdicts and changes: a replay that came out as
 // recorded, a variant that ran beside another one, and a control, unless it changed.
 func (r row) aside() bool {
-	return r.Verdict == score.AsRecorded || r.Record.SideOf != "" || r.Record.Control != "" && r.Verdict != score.Changed
+	return r.Verdict == score.AsRecorded || r.Record.SideOf != "" || r.Record.Control != "" &&
+		r.Verdict != score.Changed
 }
 
 // audited returns the change of a record, by the judgement of its run.
 func (in *Input) audited(w row) (Moved, error) {
 	r, j := w.Record, &w.Record.Judgement
-	m := Moved{Who: w.Label() + " on " + clip(r.Project, 60), Verdict: j.Verdict, Took: tookOf(r), Gained: len(j.Gained), Page: w.Page, worse: float64(len(j.Lost)) - float64(len(j.Gained))}
+	m := Moved{Who: w.Label() + " on " + clip(r.Project, 60), Verdict: j.Verdict, Took: tookOf(r),
+		Gained: len(j.Gained), Page: w.Page, worse: float64(len(j.Lost)) - float64(len(j.Gained))}
 	if r.Suite == "Smoke" {
 		m.Who, m.Pos = w.Label()+" on the smoke test", audit.Pos{File: "fixtures/smoke.md", Line: 1}
 	}
 	base := r.Beside
 	if base == nil && r.Suite == "Regression" && in.Held.Fixtures != nil {
 		var err error
-		if base, err = record.Baseline(in.Held.Fixtures, "fixtures/baselines", r.Auditor, r.Project); err != nil {
+		if base, err = record.Baseline(in.Held.Fixtures, "fixtures/baselines",
+			r.Auditor, r.Project); err != nil {
 			return m, err
 		}
 	}
 	diff := (*score.Difference)(nil)
 	if base != nil && len(base.Counting())*len(r.Counting()) > 0 {
-		if c, err := score.CompareAuditors(score.AuditedByTwo{A: r.Counting(), B: base.Counting()}); err == nil { // else the judgement says why
+		// else the judgement says why
+		if c, err := score.CompareAuditors(score.AuditedByTwo{A: r.Counting(),
+			B: base.Counting()}); err == nil {
 			diff = &c.Diff
 			m.worse -= 10 * diff.Center
 		}
@@ -143,8 +153,10 @@ func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
 // reviewed returns the change of a reviewer's newest answers: by the judgement of Bench if it
 // was asked every case, else by comparison with its baseline on the common cases. all is the
 // corpus. told is false if nothing can be said.
-func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Moved, told bool, err error) {
-	m = Moved{Who: v.Short + " on the cases", Took: took(v.consumed()), Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "reviewers.html"}
+func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Moved,
+	told bool, err error) {
+	m = Moved{Who: v.Short + " on the cases", Took: took(v.consumed()),
+		Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "reviewers.html"}
 	if in.Held.Fixtures == nil {
 		return m, false, nil
 	}
@@ -171,11 +183,14 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 		if notCompared == nil {
 			diff = &made.Diff
 		}
-		j, err := score.JudgeBench(append(answers(asked), v.notBegun()...), was, in.Held.Goals.BenchOf(v.Model), score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
+		j, err := score.JudgeBench(append(answers(asked), v.notBegun()...), was,
+			in.Held.Goals.BenchOf(v.Model),
+			score.Rules{Deterministic: in.Held.Deterministic(v.Model)})
 		if err != nil {
 			return m, false, fmt.Errorf("%s: %w", m.Who, err)
 		}
-		m.Verdict, m.Says, m.Gained = j.Verdict, saysOf(&j, score.MetricBalanced, diff), len(j.Gained)
+		m.Verdict, m.Says, m.Gained = j.Verdict, saysOf(&j,
+			score.MetricBalanced, diff), len(j.Gained)
 		for _, l := range j.Lost {
 			if c := all[l.ID]; c != nil {
 				m.Lost = append(m.Lost, LostEntry{l.ID, "", c.Pos})
@@ -185,13 +200,17 @@ func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Move
 		m.Who += fmt.Sprintf(" (asked %d of %d: not judged)", planned, len(all))
 		return m, false, nil
 	case notCompared != nil:
-		m.Verdict, m.Says = audit.Verdict(score.Inconclusive), "not compared with its baseline: "+notCompared.Error()
+		m.Verdict, m.Says = audit.Verdict(score.Inconclusive), "not compared with its baseline: "+
+			notCompared.Error()
 	default:
-		m.Verdict, m.Says = audit.Verdict(made.Standing), standing("it", "balanced accuracy", made, need(made.Need))+", against its baseline"
+		m.Verdict, m.Says = audit.Verdict(made.Standing), standing("it", "balanced accuracy", made,
+			need(made.Need))+", against its baseline"
 	}
 	m.worse = -made.Diff.Center
 	if gone > 0 {
-		m.Says += fmt.Sprintf("; %s of the baseline left out, as they have changed or were not asked", amount(gone, "case"))
+		m.Says += fmt.Sprintf(
+			"; %s of the baseline left out, as they have changed or were not asked",
+			amount(gone, "case"))
 	}
 	m.quiet(base != nil && gone == 0 && maps.Equal(shares(was), shares(now)))
 	return m, true, nil

@@ -99,7 +99,8 @@ func fit(vs []float64, least, most, a, b float64, text func(float64) string) (ax
 			break
 		}
 	}
-	x := axis{from: max(least, step*math.Floor(low/step+1e-9)), to: min(most, step*math.Ceil(high/step-1e-9)), a: a, b: b}
+	x := axis{from: max(least, step*math.Floor(low/step+1e-9)),
+		to: min(most, step*math.Ceil(high/step-1e-9)), a: a, b: b}
 	var ts []tick
 	for i := math.Ceil(x.from/step - 1e-9); i*step <= x.to+step/1e6; i++ {
 		ts = append(ts, tick{x.at(i * step), text(i * step)})
@@ -140,11 +141,13 @@ func ends(e score.Estimate) (vs []float64) {
 // scatter draws shares over a figure; nil where fewer than two spots can be drawn. The axis
 // of figures above 0 that differ much is logarithmic.
 func scatter(title, xTitle string, spots []spot, text func(float64) string) *chart {
-	spots = slices.DeleteFunc(slices.Clone(spots), func(s spot) bool { return !s.E.Value.Defined || !(s.X > 0 && s.X < score.BeyondAll) })
+	spots = slices.DeleteFunc(slices.Clone(spots),
+		func(s spot) bool { return !s.E.Value.Defined || !(s.X > 0 && s.X < score.BeyondAll) })
 	if len(spots) < 2 {
 		return nil
 	}
-	c := &chart{Title: title, XTitle: xTitle, Width: 760, Height: 400, Left: 52, Right: 740, Top: 16, Bottom: 346}
+	c := &chart{Title: title, XTitle: xTitle, Width: 760, Height: 400, Left: 52, Right: 740,
+		Top: 16, Bottom: 346}
 	var xs, ys []float64
 	for _, s := range spots {
 		xs = append(xs, s.X)
@@ -171,7 +174,9 @@ func scatter(title, xTitle string, spots []spot, text func(float64) string) *cha
 			d.Lo, d.Hi = y.at(s.E.Low.V), y.at(s.E.High.V)
 		}
 		if s.Union && i > 0 {
-			c.Lines = append(c.Lines, drawn{s.Class, fmt.Sprintf("%.1f,%.1f %.1f,%.1f", c.Dots[i-1].X, c.Dots[i-1].Y, d.X, d.Y)})
+			c.Lines = append(c.Lines,
+				drawn{s.Class, fmt.Sprintf("%.1f,%.1f %.1f,%.1f", c.Dots[i-1].X,
+					c.Dots[i-1].Y, d.X, d.Y)})
 		}
 		c.Dots = append(c.Dots, d)
 	}
@@ -213,7 +218,8 @@ func (c *chart) label(d dot, name string, optional bool) {
 	}
 	right := label{X: d.X + 9, Y: d.Y, Class: d.Class, Text: name}
 	for _, by := range []float64{0, -11, 11, -22, 22} {
-		for _, l := range []label{{d.X + 9, d.Y + by, d.Class, name, false}, {d.X - 9, d.Y + by, d.Class, name, true}} {
+		for _, l := range []label{{d.X + 9, d.Y + by, d.Class, name, false},
+			{d.X - 9, d.Y + by, d.Class, name, true}} {
 			if !covers(l) {
 				c.Labels = append(c.Labels, l)
 				return
@@ -241,16 +247,19 @@ func lineChart(title string, lines []Series, goal score.Value, class func(string
 	if goal.Defined {
 		ys = append(ys, goal.V)
 	}
-	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
+	first, last := slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times,
+		time.Time.Compare)
 	c := &chart{Title: title, Width: 760, Height: 260, Left: 52, Right: 740, Top: 16, Bottom: 226}
 	y, yTicks := fit(ys, 0, 1, c.Bottom, c.Top, percent)
-	seconds := axis{from: 0, to: max(1, last.Sub(first).Seconds()), a: c.Left + 10, b: c.Right - 190}
+	seconds := axis{from: 0, to: max(1, last.Sub(first).Seconds()), a: c.Left + 10,
+		b: c.Right - 190}
 	x := func(t time.Time) float64 { return seconds.at(t.Sub(first).Seconds()) }
 	c.YTicks, c.XTicks = yTicks, timeTicks(first, last, x)
 	for _, l := range lines {
 		var points []string
 		for _, p := range l.Points {
-			d := dot{X: x(p.At), Y: y.at(p.E.Value.V), Class: class(l.Name), Text: fmt.Sprintf("%s, %s: %s", l.Name, p.At.UTC().Format("2006-01-02 15:04"), p.E)}
+			d := dot{X: x(p.At), Y: y.at(p.E.Value.V), Class: class(l.Name),
+				Text: fmt.Sprintf("%s, %s: %s", l.Name, p.At.UTC().Format("2006-01-02 15:04"), p.E)}
 			if p.E.Low.Defined {
 				d.Lo, d.Hi = y.at(p.E.Low.V), y.at(p.E.High.V)
 			}
@@ -275,7 +284,8 @@ func lineChart(title string, lines []Series, goal score.Value, class func(string
 // two themselves.
 func timeTicks(first, last time.Time, x func(time.Time) float64) (ts []tick) {
 	const day = 24 * time.Hour
-	for _, step := range []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, day, 2 * day, 7 * day, 14 * day, 30 * day, 91 * day, 365 * day, 3650 * day} {
+	for _, step := range []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour,
+		day, 2 * day, 7 * day, 14 * day, 30 * day, 91 * day, 365 * day, 3650 * day} {
 		if last.Sub(first)/step >= 6 {
 			continue
 		}
@@ -291,7 +301,8 @@ func timeTicks(first, last time.Time, x func(time.Time) float64) (ts []tick) {
 		break
 	}
 	if len(ts) < 2 {
-		ts = []tick{{x(first), first.UTC().Format("2006-01-02 15:04")}, {x(last), last.UTC().Format("2006-01-02 15:04")}}
+		ts = []tick{{x(first), first.UTC().Format("2006-01-02 15:04")},
+			{x(last), last.UTC().Format("2006-01-02 15:04")}}
 	}
 	return ts
 }

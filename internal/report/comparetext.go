@@ -59,9 +59,12 @@ func (c *comparison) write(w io.Writer, notes []string) error {
 // Text writes the comparison for a terminal.
 func (d *RecordDiff) Text(w io.Writer) error {
 	c := &comparison{a: "before", b: "now"}
-	fmt.Fprintf(c, "%s on %s\nbefore  %s\nnow     %s\n\n%s\n", audit.OneLine(d.B.Auditor, 0), audit.OneLine(d.B.Project, 0), audit.OneLine(d.From, 0), audit.OneLine(d.To, 0), audit.OneLine(string(d.Judgement.Verdict), 0))
+	fmt.Fprintf(c, "%s on %s\nbefore  %s\nnow     %s\n\n%s\n", audit.OneLine(d.B.Auditor, 0),
+		audit.OneLine(d.B.Project, 0), audit.OneLine(d.From, 0), audit.OneLine(d.To, 0),
+		audit.OneLine(string(d.Judgement.Verdict), 0))
 	for _, g := range d.Judgement.Reasons {
-		fmt.Fprintf(c, "  %-4s  %s\n", audit.OneLine(string(g.Verdict), 0), audit.OneLine(g.Text, 0))
+		fmt.Fprintf(c, "  %-4s  %s\n", audit.OneLine(string(g.Verdict), 0),
+			audit.OneLine(g.Text, 0))
 	}
 	c.WriteByte('\n')
 	var rows [][3]string
@@ -73,7 +76,8 @@ func (d *RecordDiff) Text(w io.Writer) error {
 		rows = append(rows, [3]string{name, list(f.Was), list(f.Now)})
 	}
 	for _, f := range d.Dispositions {
-		rows = append(rows, [3]string{audit.OneLine(string(f.Disposition), 0), counts(f.Was), counts(f.Now)})
+		rows = append(rows, [3]string{audit.OneLine(string(f.Disposition), 0), counts(f.Was),
+			counts(f.Now)})
 	}
 	c.table(rows)
 	entries := func(es []EntryDiff) (names []string) {
@@ -88,7 +92,8 @@ func (d *RecordDiff) Text(w io.Writer) error {
 	}
 	found := func(fs []score.Scored) (names []string) {
 		for i := range fs {
-			names = append(names, fmt.Sprintf("%-13s %s  %s", fs[i].Disposition, place(&fs[i]), clip(fs[i].Finding.Title, 70)))
+			names = append(names, fmt.Sprintf("%-13s %s  %s", fs[i].Disposition, place(&fs[i]),
+				clip(fs[i].Finding.Title, 70)))
 		}
 		return names
 	}
@@ -103,12 +108,14 @@ func (d *RecordDiff) Text(w io.Writer) error {
 // Text writes the comparison for a terminal.
 func (d *VariantDiff) Text(w io.Writer) error {
 	c := &comparison{a: d.A, b: d.B}
-	fmt.Fprintf(c, "%s\n%s\n\n", standing(d.B, "balanced accuracy", d.Comparison, need(d.Comparison.Need)), d.over())
+	fmt.Fprintf(c, "%s\n%s\n\n", standing(d.B, "balanced accuracy", d.Comparison,
+		need(d.Comparison.Need)), d.over())
 	var rows [][3]string
 	for _, m := range score.BenchMetrics() {
 		rows = append(rows, [3]string{m.Title(), m.Show(d.FiguresA), m.Show(d.FiguresB)})
 	}
-	c.table(append(rows, [3]string{"Trials a case", fmt.Sprint(d.FiguresA.Trials), fmt.Sprint(d.FiguresB.Trials)}))
+	c.table(append(rows, [3]string{"Trials a case", fmt.Sprint(d.FiguresA.Trials),
+		fmt.Sprint(d.FiguresB.Trials)}))
 	c.list("turned wrong", d.AlsoA)
 	c.list("turned right", d.AlsoB)
 	c.list("left out, as the case differs between the two", d.Changed)
@@ -125,7 +132,9 @@ func (d *VariantDiff) over() string {
 func (d *VariantDiff) notes() []string {
 	ns := slices.Clone(d.Comparison.Warnings)
 	if d.OnlyA+d.OnlyB > 0 {
-		ns = append(ns, fmt.Sprintf("%d cases were asked of A alone, %d of B alone: they are left out", d.OnlyA, d.OnlyB))
+		ns = append(ns,
+			fmt.Sprintf("%d cases were asked of A alone, %d of B alone: they are left out",
+				d.OnlyA, d.OnlyB))
 	}
 	return ns
 }
@@ -133,7 +142,8 @@ func (d *VariantDiff) notes() []string {
 // Text writes the comparison for a terminal.
 func (d *AuditorDiff) Text(w io.Writer) error {
 	c := &comparison{a: d.A, b: d.B}
-	fmt.Fprintf(c, "%s\nover %s, %s\n", recallStanding(d.B, d.Total), amount(len(d.Projects), "project"), rests(d.Total))
+	fmt.Fprintf(c, "%s\nover %s, %s\n", recallStanding(d.B, d.Total),
+		amount(len(d.Projects), "project"), rests(d.Total))
 	if d.Gate != "" {
 		fmt.Fprintf(c, "by runs, as the gate compares %s with a baseline: %s\n", d.B, d.Gate)
 	}
@@ -147,7 +157,8 @@ func (d *AuditorDiff) Text(w io.Writer) error {
 		var rows [][3]string
 		for k, m := range score.AuditMetrics() {
 			if m.Main {
-				rows = append(rows, [3]string{p.Figures[k].Name, list(p.Figures[k].Was), list(p.Figures[k].Now)})
+				rows = append(rows, [3]string{p.Figures[k].Name, list(p.Figures[k].Was),
+					list(p.Figures[k].Now)})
 			}
 		}
 		c.table(rows)
@@ -160,7 +171,8 @@ func (d *AuditorDiff) Text(w io.Writer) error {
 		alone []string
 	}{{d.A, d.OnlyA}, {d.B, d.OnlyB}} {
 		if len(x.alone) > 0 {
-			notes = append(notes, fmt.Sprintf("audited by %s alone, and left out: %s", x.who, list(x.alone)))
+			notes = append(notes, fmt.Sprintf("audited by %s alone, and left out: %s", x.who,
+				list(x.alone)))
 		}
 	}
 	return c.write(w, notes)
@@ -171,16 +183,19 @@ func recallStanding(b string, c score.Comparison) string {
 	decides := ""
 	switch n := c.Need; {
 	case n.Families > 0:
-		decides = fmt.Sprintf("vulnerabilities in %d more files decide a difference of %.1f points", n.Families, n.Size)
+		decides = fmt.Sprintf("vulnerabilities in %d more files decide a difference of %.1f points",
+			n.Families, n.Size)
 	case n.Trials > 0:
-		decides = fmt.Sprintf("%d more trials of each decide a difference of %.1f points", n.Trials, n.Size)
+		decides = fmt.Sprintf("%d more trials of each decide a difference of %.1f points",
+			n.Trials, n.Size)
 	}
 	return standing(b, "recall", c, decides)
 }
 
 // rests returns what a comparison of auditors is based on.
 func rests(c score.Comparison) string {
-	return fmt.Sprintf("%d known vulnerabilities in %s (p %.2g)", c.Cases, amount(c.Families, "file"), c.P)
+	return fmt.Sprintf("%d known vulnerabilities in %s (p %.2g)", c.Cases,
+		amount(c.Families, "file"), c.P)
 }
 
 // entriesOf returns the IDs and files of vulnerabilities.
@@ -203,7 +218,8 @@ func amount(n int, what string) string {
 // recall less (1.9 to 6.3 less), significant"; where it is inconclusive, what would decide it.
 func standing(b, metric string, c score.Comparison, decides string) string {
 	s := audit.OneLine(b, 0) + ": " + lead(c.Diff, metric)
-	if x := c.Answered; x != nil && fmt.Sprintf("%.1f", x.Center) != fmt.Sprintf("%.1f", c.Diff.Center) {
+	if x := c.Answered; x != nil && fmt.Sprintf("%.1f", x.Center) != fmt.Sprintf("%.1f",
+		c.Diff.Center) {
 		s += "; of answered trials alone " + lead(*x, "")
 	}
 	switch {
@@ -236,9 +252,11 @@ func need(n score.Need) string {
 	case n.Families == 1:
 		return fmt.Sprintf("1 more family decides a difference of %.1f points", n.Size)
 	case n.Families > 1:
-		return fmt.Sprintf("%d more families decide a difference of %.1f points", n.Families, n.Size)
+		return fmt.Sprintf("%d more families decide a difference of %.1f points",
+			n.Families, n.Size)
 	case n.Trials > 0:
-		return fmt.Sprintf("%d more trials of each case decide a difference of %.1f points", n.Trials, n.Size)
+		return fmt.Sprintf("%d more trials of each case decide a difference of %.1f points",
+			n.Trials, n.Size)
 	}
 	return ""
 }

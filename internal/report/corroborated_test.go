@@ -24,7 +24,8 @@ func TestAProjectsPageShowsTheCorroboratedPart(t *testing.T) {
 			rec.Trials[0].Result.Metrics.Corroborated.Known = 0
 		}
 		dir := t.TempDir()
-		_, err := report.WriteSite(dir, report.Input{Records: []*record.Record{rec}, Projects: map[string]*audit.Project{p.Name: p}})
+		_, err := report.WriteSite(dir, report.Input{Records: []*record.Record{rec},
+			Projects: map[string]*audit.Project{p.Name: p}})
 		require.NoError(t, err)
 		pages, err := filepath.Glob(filepath.Join(dir, "projects", "*.html"))
 		require.NoError(t, err)

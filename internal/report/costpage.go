@@ -36,19 +36,22 @@ func (p *costPage) add(s *site, k *ranking) {
 		l := costLine{ranked: x, Dollars: x.Cost(), Took: x.Time(), Tokens: cell{Text: "unknown"}}
 		if n := float64(x.Used.Tokens); n > 0 {
 			one := n / float64(x.Used.Trials)
-			l.Tokens = cell{Text: thousands(one), Beside: thousands(n) + " in all", Sort: fmt.Sprintf("%.1f", one)}
+			l.Tokens = cell{Text: thousands(one), Beside: thousands(n) + " in all",
+				Sort: fmt.Sprintf("%.1f", one)}
 		}
 		if a := x.audited; a != nil {
 			l.Found, l.FoundTime, l.FoundBy = cell{Text: "none found"}, cell{}, cell{}
 			if found := a.Found / float64(len(a.rows)); found > 0 { // by an audit, as the mean
 				l.Found = cell{Text: "unknown"}
 				if usd := x.USD(); usd > 0 {
-					l.Found = cell{Text: score.Dollars(usd / found), Sort: fmt.Sprintf("%.9f", usd/found)}
+					l.Found = cell{Text: score.Dollars(usd / found),
+						Sort: fmt.Sprintf("%.9f", usd/found)}
 				}
 				if t := x.Seconds(); t > 0 {
 					l.FoundTime = cell{Text: lasting(t / found), Sort: fmt.Sprintf("%.3f", t/found)}
 				}
-				l.FoundBy = cell{Text: fmt.Sprintf("%.1f", a.Findings/found), Sort: fmt.Sprintf("%.3f", a.Findings/found)}
+				l.FoundBy = cell{Text: fmt.Sprintf("%.1f", a.Findings/found),
+					Sort: fmt.Sprintf("%.3f", a.Findings/found)}
 			}
 		}
 		part.Lines = append(part.Lines, l)
@@ -64,7 +67,8 @@ func (p *costPage) add(s *site, k *ranking) {
 	for _, x := range k.Rows {
 		spots = append(spots, s.spots(x, x.Seconds(), k.Metric, lasting)...)
 	}
-	if c := scatter(strings.ToUpper(k.Metric[:1])+k.Metric[1:]+" over time", "seconds "+k.Per, spots, lasting); c != nil {
+	if c := scatter(strings.ToUpper(k.Metric[:1])+k.Metric[1:]+" over time", "seconds "+k.Per,
+		spots, lasting); c != nil {
 		p.Charts = append(p.Charts, c)
 	}
 }

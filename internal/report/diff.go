@@ -52,12 +52,17 @@ type DispositionDiff struct {
 func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
 	switch {
 	case a.Suite != b.Suite:
-		return nil, fmt.Errorf("%s is a record of %s and %s one of %s: expected two of the same suite", a.Name(), a.Suite, b.Name(), b.Suite)
+		return nil, fmt.Errorf(
+			"%s is a record of %s and %s one of %s: expected two of the same suite", a.Name(),
+			a.Suite, b.Name(), b.Suite)
 	case a.Project != b.Project:
-		return nil, fmt.Errorf("%s is a record of %s and %s one of %s: expected two of the same project", a.Name(), a.Project, b.Name(), b.Project)
+		return nil, fmt.Errorf(
+			"%s is a record of %s and %s one of %s: expected two of the same project", a.Name(),
+			a.Project, b.Name(), b.Project)
 	}
 	was, now := a.Counting(), b.Counting()
-	j, err := score.Judge(score.Subject{Goals: b.Goals, Now: record.ScoreTrials(b.Trials), Baseline: record.ScoreTrials(a.Trials)}, rules)
+	j, err := score.Judge(score.Subject{Goals: b.Goals, Now: record.ScoreTrials(b.Trials),
+		Baseline: record.ScoreTrials(a.Trials)}, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +79,12 @@ func figures(was, now *record.Record) []FigureDiff {
 		if r != nil {
 			all = record.ScoreTrials(r.Trials)
 		}
-		return slices.DeleteFunc(all, func(t score.Trial) bool { return t.Invalid != "" || t.Result == nil })
+		return slices.DeleteFunc(all,
+			func(t score.Trial) bool { return t.Invalid != "" || t.Result == nil })
 	}
 	before, after := trials(was), trials(now)
-	show := func(m score.Metric[*score.Metrics], ts []score.Trial, of func(score.Trial) *score.Metrics) (cells []string) {
+	show := func(m score.Metric[*score.Metrics], ts []score.Trial,
+		of func(score.Trial) *score.Metrics) (cells []string) {
 		for _, t := range ts {
 			cells = append(cells, m.Show(of(t)))
 		}
@@ -87,11 +94,13 @@ func figures(was, now *record.Record) []FigureDiff {
 	literal := func(t score.Trial) *score.Metrics { return t.Result.Literal.Metrics() }
 	var fs []FigureDiff
 	for _, m := range score.AuditMetrics() {
-		fs = append(fs, FigureDiff{Name: m.Title(), Was: show(m, before, ours), Now: show(m, after, ours)})
+		fs = append(fs, FigureDiff{Name: m.Title(), Was: show(m, before, ours),
+			Now: show(m, after, ours)})
 	}
 	for _, m := range score.AuditMetrics() {
 		if m.Main || m.Name == "chance level" {
-			fs = append(fs, FigureDiff{Name: m.Title(), Literal: true, Was: show(m, before, literal), Now: show(m, after, literal)})
+			fs = append(fs, FigureDiff{Name: m.Title(), Literal: true,
+				Was: show(m, before, literal), Now: show(m, after, literal)})
 		}
 	}
 	return fs
@@ -158,14 +167,20 @@ func without(some, others []*score.Result) []score.Scored {
 
 // notes lists what differs between the records besides their findings.
 func (d *RecordDiff) notes() {
-	note := func(format string, args ...any) { d.Notes = append(d.Notes, fmt.Sprintf(format, args...)) }
+	note := func(format string, args ...any) {
+		d.Notes = append(d.Notes,
+			fmt.Sprintf(format, args...))
+	}
 	a, b := d.A, d.B
 	if a.Auditor != b.Auditor {
-		note("two auditors, %s and %s: the verdict reads as if %s replaced %s", a.Auditor, b.Auditor, b.Auditor, a.Auditor)
+		note("two auditors, %s and %s: the verdict reads as if %s replaced %s", a.Auditor,
+			b.Auditor, b.Auditor, a.Auditor)
 	}
 	for _, c := range []struct{ what, was, now string }{
-		{"auditor's version", a.Version, b.Version}, {"command", a.Command, b.Command}, {"model as served", a.Model, b.Model},
-		{"prompt", short(a.Prompt), short(b.Prompt)}, {"project's commit", short(a.Commit), short(b.Commit)},
+		{"auditor's version", a.Version, b.Version}, {"command", a.Command, b.Command},
+		{"model as served", a.Model, b.Model},
+		{"prompt", short(a.Prompt), short(b.Prompt)}, {"project's commit", short(a.Commit),
+			short(b.Commit)},
 	} {
 		if c.was != c.now {
 			note("the %s changed: %q, now %q", c.what, c.was, c.now)
@@ -189,9 +204,11 @@ func short(hash string) string { return strings.ToValidUTF8(hash[:min(12, len(ha
 // Rescore returns the record with its stored findings scored again by today's rules, key and
 // reviews. Paths that were resolved then stay resolved, and invalid trials stay as they are. It
 // returns an error if the record is of another project or has no stored findings.
-func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimension, goals score.Goals) (*record.Record, error) {
+func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimension,
+	goals score.Goals) (*record.Record, error) {
 	if r.Project != p.Name {
-		return nil, fmt.Errorf("%s is a record of %s: expected one of %s", r.Name(), r.Project, p.Name)
+		return nil, fmt.Errorf("%s is a record of %s: expected one of %s", r.Name(),
+			r.Project, p.Name)
 	}
 	out := *r
 	out.Trials = slices.Clone(r.Trials)
@@ -200,7 +217,9 @@ func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimens
 			continue
 		}
 		if t.Result == nil {
-			return nil, fmt.Errorf("%s, trial %d: no stored findings: expected a record as a run writes it", r.Name(), i+1)
+			return nil, fmt.Errorf(
+				"%s, trial %d: no stored findings: expected a record as a run writes it",
+				r.Name(), i+1)
 		}
 		fs := make([]audit.Finding, len(t.Result.Findings))
 		for k, s := range t.Result.Findings {
@@ -221,7 +240,9 @@ func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimens
 	}
 	out.Score, out.Key, out.Goals = score.Version, p.KeyHash, goals
 	if r.Commit != "" && r.Commit != p.Commit {
-		out.Notes = append(slices.Clone(r.Notes), fmt.Sprintf("made at commit %s, scored against the key of %s", short(r.Commit), short(p.Commit)))
+		out.Notes = append(slices.Clone(r.Notes),
+			fmt.Sprintf("made at commit %s, scored against the key of %s", short(r.Commit),
+				short(p.Commit)))
 	}
 	return &out, nil
 }

@@ -19,7 +19,8 @@ import (
 const hostile = "</script><script>window.pwned=1</script><img src=x onerror=window.pwned=1>\"'`|@all\n### FAKE"
 
 // project reads a real key with what scoring needs beside it.
-func project(t *testing.T, name string) (*audit.Project, map[audit.CWE]audit.Dimension, score.Goals) {
+func project(t *testing.T, name string) (*audit.Project,
+	map[audit.CWE]audit.Dimension, score.Goals) {
 	t.Helper()
 	fsys := os.DirFS("../..")
 	p, err := fixture.ReadProject(fsys, "fixtures/projects/"+name+".md")
@@ -34,16 +35,21 @@ func project(t *testing.T, name string) (*audit.Project, map[audit.CWE]audit.Dim
 }
 
 // recordOf scores findings as a run would and makes a record of them.
-func recordOf(t *testing.T, auditor string, at time.Time, p *audit.Project, dims map[audit.CWE]audit.Dimension, goals score.Goals, trials ...[]audit.Finding) *record.Record {
+func recordOf(t *testing.T, auditor string, at time.Time, p *audit.Project,
+	dims map[audit.CWE]audit.Dimension, goals score.Goals,
+	trials ...[]audit.Finding) *record.Record {
 	t.Helper()
-	r := &record.Record{Date: at, Suite: "Regression", Project: p.Name, Auditor: auditor, Change: auditor, Commit: p.Commit,
+	r := &record.Record{Date: at, Suite: "Regression", Project: p.Name, Auditor: auditor,
+		Change: auditor, Commit: p.Commit,
 		Key: p.KeyHash, Score: score.Version, Goals: goals, Version: "1.0"}
 	for _, fs := range trials {
-		res, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Roots: []string{"/export"}, Rounds: 100})
+		res, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims,
+			Roots: []string{"/export"}, Rounds: 100})
 		require.NoError(t, err)
 		r.Trials = append(r.Trials, record.Trial{Result: res, Seconds: 3})
 	}
-	j, err := score.Judge(score.Subject{Goals: goals, Now: record.ScoreTrials(r.Trials)}, score.Rules{Deterministic: true})
+	j, err := score.Judge(score.Subject{Goals: goals, Now: record.ScoreTrials(r.Trials)},
+		score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	r.Judgement = j
 	return r
@@ -58,7 +64,8 @@ func TestDiffNamesWhatWasLostAndFound(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
 	all := score.AsFindings(p)
 	was := recordOf(t, "tool", day, p, dims, goals, all[:len(all)-1])
-	now := recordOf(t, "tool", day.Add(time.Hour), p, dims, goals, append(append([]audit.Finding(nil), all[8:len(all)-2]...), all[len(all)-1]))
+	now := recordOf(t, "tool", day.Add(time.Hour), p, dims, goals,
+		append(append([]audit.Finding(nil), all[8:len(all)-2]...), all[len(all)-1]))
 
 	d, err := report.DiffRecords(was, now, score.Rules{Deterministic: true})
 	require.NoError(t, err)
@@ -107,8 +114,10 @@ func TestRescoreMendsAMismatch(t *testing.T) {
 
 			again, err := report.Rescore(old, p, dims, goals)
 			require.NoError(t, err)
-			require.Equal(t, fresh.Trials[0].Result.Metrics.Recall, again.Trials[0].Result.Metrics.Recall)
-			require.Equal(t, fresh.Trials[0].Result.Dispositions, again.Trials[0].Result.Dispositions)
+			require.Equal(t, fresh.Trials[0].Result.Metrics.Recall,
+				again.Trials[0].Result.Metrics.Recall)
+			require.Equal(t, fresh.Trials[0].Result.Dispositions,
+				again.Trials[0].Result.Dispositions)
 			require.Equal(t, found[0].File, again.Trials[0].Result.Findings[0].Finding.File)
 			_, err = report.DiffRecords(again, fresh, score.Rules{})
 			require.NoError(t, err)
@@ -118,7 +127,8 @@ func TestRescoreMendsAMismatch(t *testing.T) {
 
 func TestDiffRefusesOtherProjectsAndSuites(t *testing.T) {
 	a := &record.Record{Suite: "Regression", Project: "a"}
-	_, err := report.DiffRecords(a, &record.Record{Suite: "Regression", Project: "b"}, score.Rules{})
+	_, err := report.DiffRecords(a, &record.Record{Suite: "Regression", Project: "b"},
+		score.Rules{})
 	require.ErrorContains(t, err, "expected two of the same project")
 	_, err = report.DiffRecords(a, &record.Record{Suite: "Smoke", Project: "a"}, score.Rules{})
 	require.ErrorContains(t, err, "expected two of the same suite")

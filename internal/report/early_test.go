@@ -18,8 +18,10 @@ func TestEarlyEndsAreTold(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
 	rec := recordOf(t, "one", day, p, dims, goals, offKey(t, p))
 	rec.Trials[0].Runs, rec.Trials[0].EarlyEnds, rec.Trials[0].Earlier = 2, 1, []string{"it ended early: no <SENTINEL>"}
-	rec.Trials = append(rec.Trials, record.Trial{Invalid: "it ended early, twice: STATS differ", Runs: 2, EarlyEnds: 2, Earlier: []string{"it ended early: cut"}})
-	in := report.Input{Records: []*record.Record{rec}, Projects: map[string]*audit.Project{p.Name: p}}
+	rec.Trials = append(rec.Trials, record.Trial{Invalid: "it ended early, twice: STATS differ",
+		Runs: 2, EarlyEnds: 2, Earlier: []string{"it ended early: cut"}})
+	in := report.Input{Records: []*record.Record{rec},
+		Projects: map[string]*audit.Project{p.Name: p}}
 
 	dir := t.TempDir()
 	name, err := rec.Write(filepath.Join(dir, "records"))
@@ -27,8 +29,9 @@ func TestEarlyEndsAreTold(t *testing.T) {
 	read, err := record.Read(os.DirFS(filepath.Dir(name)), filepath.Base(name))
 	require.NoError(t, err)
 	require.Equal(t, rec.Broken(), read.Broken())
-	require.Contains(t, read.Text(), "3 of 4 runs ended early; trial 1 was tried again: it ended early: no <SENTINEL>; "+
-		"trial 2 was tried again: it ended early: cut; trial 2 proves nothing: it ended early, twice: STATS differ; ")
+	require.Contains(t, read.Text(),
+		"3 of 4 runs ended early; trial 1 was tried again: it ended early: no <SENTINEL>; "+
+			"trial 2 was tried again: it ended early: cut; trial 2 proves nothing: it ended early, twice: STATS differ; ")
 
 	_, err = report.WriteSite(dir, in)
 	require.NoError(t, err)
@@ -40,11 +43,15 @@ func TestEarlyEndsAreTold(t *testing.T) {
 	}
 	b, err := os.ReadFile(project)
 	require.NoError(t, err)
-	require.Contains(t, string(b), "<li>trial 1 was tried again: it ended early: no &lt;SENTINEL&gt;</li>")
-	require.Contains(t, string(b), "<li>trial 2 proves nothing: it ended early, twice: STATS differ</li>")
+	require.Contains(t, string(b),
+		"<li>trial 1 was tried again: it ended early: no &lt;SENTINEL&gt;</li>")
+	require.Contains(t, string(b),
+		"<li>trial 2 proves nothing: it ended early, twice: STATS differ</li>")
 
-	require.Contains(t, as(t, "csv", in), "\nRegression,go-test-bench,one,,runs that ended early,3,,,4\n")
+	require.Contains(t, as(t, "csv", in),
+		"\nRegression,go-test-bench,one,,runs that ended early,3,,,4\n")
 	for _, format := range []string{"text", "json"} {
-		require.Contains(t, as(t, format, in), "one on go-test-bench: 3 of 4 runs ended early", format)
+		require.Contains(t, as(t, format, in), "one on go-test-bench: 3 of 4 runs ended early",
+			format)
 	}
 }

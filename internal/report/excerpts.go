@@ -49,9 +49,13 @@ func marked(all []string, finding, entry audit.Range) string {
 	}
 	from, to := main.Start, min(max(main.Start, main.End), main.Start+aroundMost-1)
 	if !entry.IsZero() && entry.Start > from-aroundMost && entry.Start < to+aroundMost {
-		from, to = min(from, entry.Start), max(to, min(max(entry.Start, entry.End), entry.Start+aroundMost-1))
+		from, to = min(from, entry.Start),
+			max(to, min(max(entry.Start, entry.End), entry.Start+aroundMost-1))
 	}
-	within := func(n int, r audit.Range) bool { return !r.IsZero() && n >= r.Start && n <= max(r.Start, r.End) }
+	within := func(n int, r audit.Range) bool {
+		return !r.IsZero() && n >= r.Start &&
+			n <= max(r.Start, r.End)
+	}
 	var b strings.Builder
 	for n := max(1, from-8); n <= min(len(all), to+8); n++ {
 		sign := " "

@@ -48,8 +48,9 @@ type benchFact struct {
 	App     string       `json:"app"` // empty: all; notStated of cases without one
 	Figures *score.Bench `json:"figures"`
 
-	Rank      int             `json:"rank,omitempty"`      // 1 is best; of all applications alone
-	RankedBy  *score.Estimate `json:"ranked_by,omitempty"` // balanced accuracy over the cases that all answered
+	Rank int `json:"rank,omitempty"` // 1 is best; of all applications alone
+	// balanced accuracy over the cases that all answered
+	RankedBy  *score.Estimate `json:"ranked_by,omitempty"`
 	RankCases int             `json:"ranked_cases,omitempty"`
 	Partial   bool            `json:"partial,omitempty"` // a part of the cases was asked
 
@@ -86,7 +87,8 @@ func factsOf(in *Input) (*facts, error) {
 	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: slices.Clone(in.Notes)}
 	for _, r := range slices.Concat(in.latest("Smoke"), in.latest("Regression")) {
 		runs, early := r.Record.Ended()
-		a := auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor, r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early, nil}
+		a := auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor,
+			r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early, nil}
 		for _, t := range record.ScoreTrials(r.Record.Trials) {
 			if m := score.FiguresOf([]score.Trial{t}); m != nil {
 				a.trials = append(a.trials, m)
@@ -109,7 +111,8 @@ func factsOf(in *Input) (*facts, error) {
 		return nil, err
 	}
 	for i, l := range ls {
-		whole := benchFact{Model: l.Model, Prompt: l.Prompt, Figures: l.Bench, Rank: i + 1, RankedBy: &l.Rank, RankCases: l.Ranked, Partial: l.Partial}
+		whole := benchFact{Model: l.Model, Prompt: l.Prompt, Figures: l.Bench, Rank: i + 1,
+			RankedBy: &l.Rank, RankCases: l.Ranked, Partial: l.Partial}
 		for _, as := range l.byTrial() {
 			b, err := score.BenchOf(as)
 			if err != nil {
@@ -120,15 +123,18 @@ func factsOf(in *Input) (*facts, error) {
 		f.Bench = append(f.Bench, whole)
 		for _, a := range apps {
 			if a.Cells[i] != nil {
-				f.Bench = append(f.Bench, benchFact{Model: l.Model, Prompt: l.Prompt, App: a.App, Figures: a.Cells[i]})
+				f.Bench = append(f.Bench, benchFact{Model: l.Model, Prompt: l.Prompt, App: a.App,
+					Figures: a.Cells[i]})
 			}
 		}
 	}
 	return f, nil
 }
 
-var auditHeads = append([]string{"suite", "project", "auditor", "verdict"}, score.Names(score.AuditMetrics())...)
-var benchHeads = append([]string{"reviewer", "prompt", "application"}, score.Names(score.BenchMetrics())...)
+var auditHeads = append([]string{"suite", "project", "auditor", "verdict"},
+	score.Names(score.AuditMetrics())...)
+var benchHeads = append([]string{"reviewer", "prompt", "application"},
+	score.Names(score.BenchMetrics())...)
 
 // cells returns the row of an audit.
 func (a *auditFact) cells() []string {
@@ -145,7 +151,8 @@ func (a *auditFact) cells() []string {
 
 // cells returns the row of a reviewer.
 func (b *benchFact) cells() []string {
-	return append([]string{b.Model, b.Prompt, cmp.Or(b.App, "all")}, score.ShowAll(score.BenchMetrics(), b.Figures)...)
+	return append([]string{b.Model, b.Prompt, cmp.Or(b.App, "all")},
+		score.ShowAll(score.BenchMetrics(), b.Figures)...)
 }
 
 // text writes the figures as a table.
@@ -172,15 +179,19 @@ func (f *facts) text(w io.Writer) error {
 		for _, b := range f.Bench {
 			switch name := (Variant{b.Model, b.Prompt}).String(); {
 			case b.Partial:
-				fmt.Fprintf(tw, "\nnote: %s was asked a part of the cases: never first", audit.OneLine(name, 0))
+				fmt.Fprintf(tw, "\nnote: %s was asked a part of the cases: never first",
+					audit.OneLine(name, 0))
 			case b.Rank == 1 && len(f.Bench) > 1:
-				fmt.Fprintf(tw, "\nranked by balanced accuracy over the %d cases that all have answered", b.RankCases)
+				fmt.Fprintf(tw,
+					"\nranked by balanced accuracy over the %d cases that all have answered",
+					b.RankCases)
 			}
 		}
 	}
 	for _, a := range f.Audits {
 		if a.Look != "" {
-			fmt.Fprintf(tw, "\n%s %s on %s: %s", audit.OneLine(string(a.Verdict), 0), audit.OneLine(a.Auditor, 0), audit.OneLine(a.Project, 0), clip(a.Look, 200))
+			fmt.Fprintf(tw, "\n%s %s on %s: %s", audit.OneLine(string(a.Verdict), 0),
+				audit.OneLine(a.Auditor, 0), audit.OneLine(a.Project, 0), clip(a.Look, 200))
 		}
 	}
 	for _, n := range f.Notes {
@@ -193,14 +204,16 @@ func (f *facts) text(w io.Writer) error {
 // csv writes one figure a line: long tables outlive changes of the columns.
 func (f *facts) csv(w io.Writer) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"suite", "subject", "by", "prompt", "metric", "value", "low", "high", "answers"})
+	c.Write([]string{"suite", "subject", "by", "prompt", "metric", "value", "low",
+		"high", "answers"})
 	var of []string // whose figures the lines tell
 	line := func(metric string, e score.Estimate) {
 		answers := ""
 		if e.Answers > 0 {
 			answers = strconv.Itoa(e.Answers)
 		}
-		c.Write(append(slices.Clone(of), metric, sixDigits(e.Value), sixDigits(e.Low), sixDigits(e.High), answers))
+		c.Write(append(slices.Clone(of), metric, sixDigits(e.Value), sixDigits(e.Low),
+			sixDigits(e.High), answers))
 	}
 	rates := func(r *score.Rates) {
 		for _, row := range r.Rows() {
@@ -213,7 +226,8 @@ func (f *facts) csv(w io.Writer) error {
 		of = guarded(a.Suite, a.Project, a.Auditor, "")
 		c.Write(append(slices.Clone(of), "verdict", guarded(string(a.Verdict))[0], "", "", ""))
 		if a.Runs > 0 {
-			line("runs that ended early", score.Estimate{Value: score.Of(float64(a.EarlyEnds)), Answers: a.Runs})
+			line("runs that ended early", score.Estimate{Value: score.Of(float64(a.EarlyEnds)),
+				Answers: a.Runs})
 		}
 		if a.Metrics != nil {
 			for _, m := range score.AuditMetrics() {
@@ -273,7 +287,8 @@ func (f *facts) benchfmt(w io.Writer) error {
 	}
 	for _, a := range f.Audits {
 		for _, m := range a.trials {
-			line(fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project), solid(a.Auditor)), units(score.AuditMetrics(), m))
+			line(fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project),
+				solid(a.Auditor)), units(score.AuditMetrics(), m))
 		}
 	}
 	for _, x := range f.Bench {
@@ -282,7 +297,8 @@ func (f *facts) benchfmt(w io.Writer) error {
 			of = []*score.Bench{x.Figures}
 		}
 		for _, b := range of {
-			line(fmt.Sprintf("Bench/app=%s/model=%s/prompt=%s", solid(cmp.Or(x.App, "all")), solid(x.Model), solid(x.Prompt)), units(score.BenchMetrics(), b))
+			line(fmt.Sprintf("Bench/app=%s/model=%s/prompt=%s", solid(cmp.Or(x.App, "all")),
+				solid(x.Model), solid(x.Prompt)), units(score.BenchMetrics(), b))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -340,12 +356,15 @@ func writeMissed(w io.Writer, in *Input) error {
 		for _, r := range rows {
 			have = append(have, r.Record.Auditor+" on "+r.Record.Project)
 		}
-		return fmt.Errorf("%d newest records (%s): expected one, chosen with --auditor and --project", len(rows), strings.Join(have, ", "))
+		return fmt.Errorf(
+			"%d newest records (%s): expected one, chosen with --auditor and --project", len(rows),
+			strings.Join(have, ", "))
 	}
 	r := rows[0]
 	key := in.Projects[r.Record.Project]
 	if key == nil {
-		return fmt.Errorf("the key of %s is not at hand: expected fixtures/projects/%s.md", r.Record.Project, r.Record.Project)
+		return fmt.Errorf("the key of %s is not at hand: expected fixtures/projects/%s.md",
+			r.Record.Project, r.Record.Project)
 	}
 	found := map[string]bool{}
 	for _, t := range r.Record.Counting() {

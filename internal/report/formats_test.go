@@ -48,7 +48,8 @@ func TestFormatsAgree(t *testing.T) {
 
 	rows, err := csv.NewReader(strings.NewReader(as(t, "csv", in))).ReadAll()
 	require.NoError(t, err)
-	require.Contains(t, rows, []string{"Regression", "go-test-bench", "agent", "", "recall", trim(recall.V), "", "", ""})
+	require.Contains(t, rows, []string{"Regression", "go-test-bench", "agent", "", "recall",
+		trim(recall.V), "", "", ""})
 
 	var facts struct {
 		Audits []struct {
@@ -91,8 +92,10 @@ func TestBenchfmtIsReadByBenchstat(t *testing.T) {
 		}
 	}
 	m := in.Records[2].Counting()
-	require.InDelta(t, m[len(m)-1].Metrics.Recall.V, got["Regression/project=go-test-bench/auditor=agent"]["recall"], 1e-6)
-	require.Equal(t, len(m), samples["Regression/project=go-test-bench/auditor=agent"], "every trial is a sample")
+	require.InDelta(t, m[len(m)-1].Metrics.Recall.V,
+		got["Regression/project=go-test-bench/auditor=agent"]["recall"], 1e-6)
+	require.Equal(t, len(m), samples["Regression/project=go-test-bench/auditor=agent"],
+		"every trial is a sample")
 	require.Equal(t, "higher", better["recall"])
 	require.Equal(t, "lower", better["errors-per-100"])
 	for _, figures := range got {
@@ -102,7 +105,8 @@ func TestBenchfmtIsReadByBenchstat(t *testing.T) {
 	}
 	byBenchstat(t, text)
 	ls := in.Results.Variants
-	require.Len(t, got, 2+len(ls)*(1+len(in.Apps)), "each reviewer over all and over each application, and two auditors")
+	require.Len(t, got, 2+len(ls)*(1+len(in.Apps)),
+		"each reviewer over all and over each application, and two auditors")
 }
 
 // byBenchstat has benchstat itself compare the file with itself, where it is
@@ -135,13 +139,18 @@ func TestMissedKeepsTheSchema(t *testing.T) {
 	require.NoError(t, schema.Validate(doc))
 }
 
-func trim(v float64) string { b, _ := json.Marshal(float64(int(v*1e6+0.5)) / 1e6); return string(b) }
+func trim(v float64) string {
+	b,
+		_ := json.Marshal(float64(int(v*1e6+0.5)) / 1e6)
+	return string(b)
+}
 
 func TestMissedAsSARIF(t *testing.T) {
 	in := audits(t, hostile)
 	require.ErrorContains(t, report.WriteAs(&bytes.Buffer{}, "sarif", &in), "expected one")
 	in.Records = in.Records[:1]
-	r, err := findings.Read("missed.sarif", strings.NewReader(as(t, "sarif", in)), findings.Options{})
+	r, err := findings.Read("missed.sarif", strings.NewReader(as(t, "sarif", in)),
+		findings.Options{})
 	require.NoError(t, err)
 	missed := map[string]bool{}
 	for _, f := range r.Findings {
@@ -176,8 +185,10 @@ INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actu
 	r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, true)
 	require.NoError(t, err)
 	require.Len(t, r.Variants, 2)
-	require.Equal(t, "looked fine", r.Variants[0].Cases["shop/list-orders-03-bad"].Told[0].Explanation)
-	require.Equal(t, audit.OutcomeMalformed, r.Variants[1].Cases["shop/list-orders-01-good"].Trials[0].Outcome)
+	require.Equal(t, "looked fine",
+		r.Variants[0].Cases["shop/list-orders-03-bad"].Told[0].Explanation)
+	require.Equal(t, audit.OutcomeMalformed,
+		r.Variants[1].Cases["shop/list-orders-01-good"].Trials[0].Outcome)
 	dir := t.TempDir()
 	_, err = report.WriteSite(dir, report.Input{Results: r, Made: day})
 	require.NoError(t, err)
@@ -193,14 +204,16 @@ func TestCasesOfNoApplication(t *testing.T) {
 	var evs []store.Evaluation
 	for i, file := range []string{"tests/shop/q-01-good.md", "q-02-good.md"} {
 		e := evaluation(0, day)
-		e.TestFile, e.Trial, e.App, e.Expected = file, fmt.Sprint(i), []string{"shop", ""}[i], audit.Good
+		e.TestFile, e.Trial, e.App, e.Expected = file, fmt.Sprint(i), []string{"shop",
+			""}[i], audit.Good
 		e.Outcome = []audit.Outcome{audit.OutcomeCorrect, audit.OutcomeWrong}[i]
 		evs = append(evs, e)
 	}
 	in := report.Input{Results: answered(t, evs, report.Key{}), Made: day}
 	csv := as(t, "csv", in)
 	for app, accuracy := range map[string]string{"all": "0.5", "shop": "1", "not stated": "0"} {
-		require.Regexp(t, "(?m)^Bench,"+app+",model-0,evaluation-prompt,accuracy,"+accuracy+",", csv)
+		require.Regexp(t, "(?m)^Bench,"+app+",model-0,evaluation-prompt,accuracy,"+accuracy+
+			",", csv)
 	}
 	require.Equal(t, 1, strings.Count(csv, "Bench,all,model-0,evaluation-prompt,accuracy,"))
 	_, pages := write(t, in)
@@ -215,13 +228,15 @@ func TestSiteOfNothingAndOfOddNames(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
 	dir := t.TempDir()
 	a := recordOf(t, "../../x", day, p, dims, goals, nil)
-	b, c := recordOf(t, "..//..x", day, p, dims, goals, nil), recordOf(t, ".._.._x", day, p, dims, goals, nil)
+	b, c := recordOf(t, "..//..x", day, p, dims, goals, nil), recordOf(t, ".._.._x", day, p,
+		dims, goals, nil)
 	require.Equal(t, a.Name(), c.Name())
 	_, err = report.WriteSite(dir, report.Input{Records: []*record.Record{a, b, c}, Made: day})
 	require.NoError(t, err)
 	page, err := os.ReadFile(filepath.Join(dir, "projects", "go-test-bench.html"))
 	require.NoError(t, err)
-	anchors := regexp.MustCompile(`<details id="(by-[^"]*)"`).FindAllStringSubmatch(string(page), -1)
+	anchors := regexp.MustCompile(`<details id="(by-[^"]*)"`).FindAllStringSubmatch(string(page),
+		-1)
 	require.Len(t, anchors, 3)
 	require.NotEqual(t, anchors[0][1], anchors[1][1])
 	require.NotEqual(t, anchors[1][1], anchors[2][1])
@@ -236,8 +251,13 @@ func TestEarlierFormsAreLeftOut(t *testing.T) {
 		require.NoError(t, err)
 		for i, h := range hashes {
 			for k, label := range []audit.Label{audit.Good, audit.Bad} {
-				require.NoError(t, st.Put(context.Background(), store.Evaluation{Time: day, Run: "r", Trial: string(rune('a' + 2*i + k)), Index: i, TestFile: "tests/shop/q-0" + string(rune('1'+k)) + "-" + string(label) + ".md",
-					App: "shop", Query: "q", Family: "shop/q", Model: "m", Expected: label, Actual: "good", Outcome: audit.OutcomeCorrect, Status: audit.Answered, CaseHash: h}))
+				require.NoError(t,
+					st.Put(context.Background(), store.Evaluation{Time: day, Run: "r",
+						Trial: string(rune('a' + 2*i + k)), Index: i, TestFile: "tests/shop/q-0" +
+							string(rune('1'+k)) + "-" + string(label) + ".md",
+						App: "shop", Query: "q", Family: "shop/q", Model: "m", Expected: label,
+						Actual: "good", Outcome: audit.OutcomeCorrect,
+						Status: audit.Answered, CaseHash: h}))
 			}
 		}
 		r, err := report.LoadResults(context.Background(), st, store.Query{}, report.Key{}, false)
@@ -280,8 +300,10 @@ func TestUnansweredCasesAreWrong(t *testing.T) {
 		}
 		return v
 	}
-	d, err := report.DiffVariants(variant(audit.OutcomeErrored, audit.OutcomeWrong, audit.OutcomeCorrect, audit.OutcomeCorrect),
-		variant(audit.OutcomeCorrect, audit.OutcomeCorrect, audit.OutcomeWrong, audit.OutcomeMalformed))
+	d, err := report.DiffVariants(variant(audit.OutcomeErrored, audit.OutcomeWrong,
+		audit.OutcomeCorrect, audit.OutcomeCorrect),
+		variant(audit.OutcomeCorrect, audit.OutcomeCorrect, audit.OutcomeWrong,
+			audit.OutcomeMalformed))
 	require.NoError(t, err)
 	require.Equal(t, []string{"shop/q-01-bad", "shop/q-02-bad"}, d.AlsoB)
 	require.Equal(t, []string{"shop/q-03-bad", "shop/q-04-bad"}, d.AlsoA)
@@ -300,10 +322,12 @@ func TestBenchstatShowsAnInterval(t *testing.T) {
 		evs = append(evs, e)
 	}
 	var b bytes.Buffer
-	require.NoError(t, report.WriteAs(&b, "benchfmt", &report.Input{Results: answered(t, evs, report.Key{}), Made: day}))
+	require.NoError(t, report.WriteAs(&b, "benchfmt",
+		&report.Input{Results: answered(t, evs, report.Key{}), Made: day}))
 	samples := map[string][]float64{}
 	for r := benchfmt.NewReader(&b, "report"); r.Scan(); {
-		if res, ok := r.Result().(*benchfmt.Result); ok && strings.HasPrefix(string(res.Name), "Bench/app=all/") {
+		if res, ok := r.Result().(*benchfmt.Result); ok &&
+			strings.HasPrefix(string(res.Name), "Bench/app=all/") {
 			for _, v := range res.Values {
 				samples[v.Unit] = append(samples[v.Unit], v.Value)
 			}
@@ -311,7 +335,8 @@ func TestBenchstatShowsAnInterval(t *testing.T) {
 	}
 	for _, unit := range []string{"balanced-accuracy", "errors-per-100", "cost", "tokens"} {
 		require.Len(t, samples[unit], 6, unit)
-		s := benchmath.AssumeNothing.Summary(benchmath.NewSample(samples[unit], &benchmath.DefaultThresholds), 0.95)
+		s := benchmath.AssumeNothing.Summary(benchmath.NewSample(samples[unit],
+			&benchmath.DefaultThresholds), 0.95)
 		require.Empty(t, s.Warnings, "%s: an interval", unit)
 		require.LessOrEqual(t, s.Lo, s.Center, unit)
 		require.GreaterOrEqual(t, s.Hi, s.Center, unit)

@@ -25,18 +25,20 @@ type grid struct {
 // several, as "2/3"), words (shown when the row is opened), source (lines with their marks,
 // likewise).
 type gridColumn struct {
-	Name   string   `json:"name"`
-	Kind   string   `json:"kind,omitempty"`
-	Pick   bool     `json:"pick,omitempty"`   // rows are chosen by it; a cell of several parts them by |
+	Name string `json:"name"`
+	Kind string `json:"kind,omitempty"`
+	// rows are chosen by it; a cell of several parts them by |
+	Pick   bool     `json:"pick,omitempty"`
 	Order  []string `json:"order,omitempty"`  // of the choices; else by name
 	Hidden bool     `json:"hidden,omitempty"` // for links, choices and files alone
 	Link   string   `json:"link,omitempty"`   // the column with what its cells link to
 	Note   string   `json:"note,omitempty"`   // the column that stands below its cells
 	By     string   `json:"by,omitempty"`     // the num column that it sorts by
 	Opens  bool     `json:"opens,omitempty"`  // where words and source are opened
-	Term   string   `json:"term,omitempty"`   // of the glossary that its head means; by Name where it is empty
-	Means  string   `json:"means,omitempty"`  // its definition
-	Class  string   `json:"class,omitempty"`  // the colour of the variant that it is about
+	// of the glossary that its head means; by Name where it is empty
+	Term  string `json:"term,omitempty"`
+	Means string `json:"means,omitempty"` // its definition
+	Class string `json:"class,omitempty"` // the colour of the variant that it is about
 }
 
 // newGrid returns an empty grid.
@@ -47,7 +49,8 @@ func newGrid(id string, columns ...gridColumn) *grid {
 			c.Term, c.Means = t.ID, t.Means
 		}
 	}
-	return &grid{Columns: columns, ID: id, Rows: [][]any{}, Badges: map[string]string{}, words: wordsMost}
+	return &grid{Columns: columns, ID: id, Rows: [][]any{}, Badges: map[string]string{},
+		words: wordsMost}
 }
 
 // add adds a row.
@@ -88,7 +91,8 @@ func (g *grid) MarshalJSON() ([]byte, error) {
 			rows[r][i] = n
 		}
 	}
-	return json.Marshal(map[string]any{"columns": g.Columns, "rows": rows, "texts": texts, "id": g.ID, "badges": g.Badges})
+	return json.Marshal(map[string]any{"columns": g.Columns, "rows": rows, "texts": texts,
+		"id": g.ID, "badges": g.Badges})
 }
 
 // shorter cuts what rows say when they are opened, then leaves out rows, and notes that in

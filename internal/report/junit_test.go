@@ -33,9 +33,11 @@ func TestJUnitThroughGotestsum(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "junit.xml")
-	cmd := exec.Command(tool, "--junitfile", file, "--format", "dots", "--", "-run", "Bench", "-filter", "procurement/approve-po", "-count=1")
+	cmd := exec.Command(tool, "--junitfile", file, "--format", "dots", "--", "-run", "Bench",
+		"-filter", "procurement/approve-po", "-count=1")
 	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "ASSAY_DB="+filepath.Join(dir, "results.db"), "ASSAY_MODEL=patterns", "ASSAY_STRICT=", "ASSAY_PROMPT=", "GITHUB_STEP_SUMMARY=")
+	cmd.Env = append(os.Environ(), "ASSAY_DB="+filepath.Join(dir, "results.db"),
+		"ASSAY_MODEL=patterns", "ASSAY_STRICT=", "ASSAY_PROMPT=", "GITHUB_STEP_SUMMARY=")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	b, err := os.ReadFile(file)
@@ -67,7 +69,8 @@ func TestJUnitThroughGotestsum(t *testing.T) {
 			require.Nil(t, c.Skipped, c.Name)
 		case "wrong":
 			require.NotNil(t, c.Skipped, c.Name)
-			require.Regexp(t, `MISS tests/procurement/approve-po-0\d-(good|bad)\.md:\d+: answered (good|bad), expected (good|bad)`, c.Skipped.Message)
+			require.Regexp(t,
+				`MISS tests/procurement/approve-po-0\d-(good|bad)\.md:\d+: answered (good|bad), expected (good|bad)`, c.Skipped.Message)
 		default:
 			t.Fatalf("%s: outcome %q", c.Name, c.Properties[0].Value)
 		}

@@ -43,7 +43,8 @@ const (
 
 // write writes all pages.
 func (s *site) write() error {
-	o := &overview{Title: "Overview", Notes: slices.Clone(s.in.Notes[:min(notesMost, len(s.in.Notes))]), Runs: s.in.Runs}
+	o := &overview{Title: "Overview",
+		Notes: slices.Clone(s.in.Notes[:min(notesMost, len(s.in.Notes))]), Runs: s.in.Runs}
 	if n := len(s.in.Notes) - notesMost; n > 0 {
 		o.Notes = append(o.Notes, amount(n, "note")+" more: assay report --format text shows all.")
 	}
@@ -72,7 +73,8 @@ func (s *site) write() error {
 	if err := s.render("cost.html", "cost.html", "cost.html", "Cost", &cost); err != nil {
 		return err
 	}
-	if err := s.render("glossary.html", "glossary.html", "glossary.html", "Glossary", glossary); err != nil {
+	if err := s.render("glossary.html", "glossary.html", "glossary.html",
+		"Glossary", glossary); err != nil {
 		return err
 	}
 	if err := s.writeRuns(o); err != nil {
@@ -106,7 +108,9 @@ func (s *site) reviewers(o *overview) ([]variantLine, error) {
 	ls, err := variantLines(s.in.Results)
 	if n := len(ls); n > variantsMost {
 		ls = ls[:variantsMost]
-		o.Notes = append(o.Notes, fmt.Sprintf("The %d reviewers with the highest balanced accuracy are shown, of %d. assay report --format csv has all.", variantsMost, n))
+		o.Notes = append(o.Notes,
+			fmt.Sprintf(
+				"The %d reviewers with the highest balanced accuracy are shown, of %d. assay report --format csv has all.", variantsMost, n))
 	}
 	return ls, err
 }
@@ -147,7 +151,8 @@ func (s *site) writeReviewers(o *overview, cost *costPage, ls []variantLine) err
 	if err != nil {
 		return err
 	}
-	return s.render("reviewers.html", "reviewers.html", "reviewers.html", "Reviewers", p, p.Families)
+	return s.render("reviewers.html", "reviewers.html", "reviewers.html", "Reviewers",
+		p, p.Families)
 }
 
 // failuresMost is how many cases, and how many projects, the overview names.
@@ -168,7 +173,8 @@ func (c *caseLine) missed(variants []variantLine) *pointer {
 		p.Why = cmp.Or(p.Why, "missed by "+v.Short)
 		for _, t := range v.Cases[c.Case.ID()].Told {
 			if t.Outcome == string(audit.OutcomeWrong) {
-				p.Why = fmt.Sprintf("%s said %s: %s", v.Short, clip(t.Actual, 20), clip(t.Explanation, 160))
+				p.Why = fmt.Sprintf("%s said %s: %s", v.Short, clip(t.Actual, 20),
+					clip(t.Explanation, 160))
 				return p
 			}
 		}
@@ -195,7 +201,8 @@ func (in *Input) published(rows []row) (out []row) {
 func (s *site) writeAuditors(o *overview, cost *costPage, rows, published []row) error {
 	for _, r := range s.in.latest("Smoke") {
 		if r.kind() == 0 {
-			o.Smoke = append(o.Smoke, pointer{Badge: string(r.Verdict), What: r.Label() + " on the smoke test", Page: r.Page, Why: r.Look})
+			o.Smoke = append(o.Smoke, pointer{Badge: string(r.Verdict),
+				What: r.Label() + " on the smoke test", Page: r.Page, Why: r.Look})
 		}
 	}
 	both := slices.Concat(s.in.latest("Smoke"), rows)
@@ -215,7 +222,8 @@ func (s *site) writeAuditors(o *overview, cost *costPage, rows, published []row)
 	o.Notes = append(o.Notes, said(errs)...)
 	recorded := yours
 	if yours != nil && yours.best() != nil {
-		if recorded = nil; !slices.ContainsFunc(yours.Rows, func(x *ranked) bool { return others[x.audited.Name] }) {
+		if recorded = nil; !slices.ContainsFunc(yours.Rows,
+			func(x *ranked) bool { return others[x.audited.Name] }) {
 			recorded, _ = rankAuditors(published)
 		}
 		cost.add(s, s.dress(yours))
@@ -228,7 +236,8 @@ func (s *site) writeAuditors(o *overview, cost *costPage, rows, published []row)
 		p.Compared = append(p.Compared, compared{recorded, s.pictures(recorded)})
 		o.Rankings = append(o.Rankings, recorded.short("auditors.html#compared"))
 	}
-	if err := s.render("auditors.html", "auditors.html", "auditors.html", "Auditors", p, p.Vulnerabilities, p.Records); err != nil {
+	if err := s.render("auditors.html", "auditors.html", "auditors.html", "Auditors", p,
+		p.Vulnerabilities, p.Records); err != nil {
 		return err
 	}
 	return s.writeProjects(o, slices.Concat(both, published))
@@ -252,17 +261,22 @@ func (s *site) writeProjects(o *overview, rows []row) error {
 	for _, name := range slices.Sorted(maps.Keys(byProject)) {
 		p := s.projectPage(name, byProject[name])
 		page := byProject[name][0].Project
-		yours := slices.ContainsFunc(p.Rows, func(r auditorPart) bool { return r.kind() == 0 && r.Record.Suite == "Regression" })
+		yours := slices.ContainsFunc(p.Rows,
+			func(r auditorPart) bool { return r.kind() == 0 && r.Record.Suite == "Regression" })
 		if p.Unfound > 0 && yours {
 			n[page] = p.Unfound
-			unfound = append(unfound, pointer{"missed", "", name, page + "#known?found=by+nobody", fmt.Sprintf("%d of %d vulnerabilities were found by no auditor", p.Unfound, len(p.Known.Rows))})
+			unfound = append(unfound, pointer{"missed", "", name, page + "#known?found=by+nobody",
+				fmt.Sprintf("%d of %d vulnerabilities were found by no auditor", p.Unfound,
+					len(p.Known.Rows))})
 		}
-		if err := s.render(page, "project.html", "auditors.html", name, p, p.Known, p.Findings, p.Decoys, p.Turns); err != nil {
+		if err := s.render(page, "project.html", "auditors.html", name, p, p.Known, p.Findings,
+			p.Decoys, p.Turns); err != nil {
 			return err
 		}
 	}
 	slices.SortStableFunc(unfound, func(a, b pointer) int {
-		return cmp.Compare(n[strings.SplitN(b.Page, "#", 2)[0]], n[strings.SplitN(a.Page, "#", 2)[0]])
+		return cmp.Compare(n[strings.SplitN(b.Page, "#", 2)[0]],
+			n[strings.SplitN(a.Page, "#", 2)[0]])
 	})
 	o.Failures = append(o.Failures, unfound[:min(failuresMost, len(unfound))]...)
 	return nil
@@ -294,7 +308,9 @@ const rowsMost = 750
 func (s *site) auditorsPage(k *ranking, rows, all []row) *auditorsPage {
 	p := &auditorsPage{Matrix: matrixOf(all), Rows: rows[:min(rowsMost, len(rows))]}
 	if len(rows) > len(p.Rows) {
-		p.Cut = fmt.Sprintf("Figures of %d newest records are shown, of %d: assay report --format csv has all.", len(p.Rows), len(rows))
+		p.Cut = fmt.Sprintf(
+			"Figures of %d newest records are shown, of %d: assay report --format csv has all.",
+			len(p.Rows), len(rows))
 	}
 	if k != nil && k.best() != nil {
 		p.Compared = append(p.Compared, compared{k, s.pictures(k)})
@@ -315,8 +331,10 @@ func (s *site) pictures(k *ranking) []*chart {
 		overFindings = append(overFindings, s.spots(x, x.audited.Findings, k.Metric, plain)...)
 	}
 	return slices.DeleteFunc([]*chart{
-		scatter("Recall over cost, "+k.Of, "dollars an audit, and of all trials for their union", overCost, score.Dollars),
-		scatter("Recall over findings, "+k.Of, "findings of an audit, and of all trials for their union", overFindings, plain),
+		scatter("Recall over cost, "+k.Of, "dollars an audit, and of all trials for their union",
+			overCost, score.Dollars),
+		scatter("Recall over findings, "+k.Of,
+			"findings of an audit, and of all trials for their union", overFindings, plain),
 	}, func(c *chart) bool { return c == nil })
 }
 
@@ -350,15 +368,21 @@ func (s *site) vulnerabilities(rows []row) *grid {
 		kind[name] = r.kind()
 	}
 	names := slices.SortedFunc(maps.Keys(kind), func(a, b string) int {
-		return cmp.Or(cmp.Compare(kind[a], kind[b]), cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(kind[a], kind[b]), cmp.Compare(counts[b], counts[a]),
+			cmp.Compare(a, b))
 	})
 	names = names[:min(len(names), auditorsMost)]
-	cols := []gridColumn{{Name: "vulnerability", Link: "link", Note: "what"}, {Name: "project", Pick: true}, {Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank", Order: severities}}
+	cols := []gridColumn{{Name: "vulnerability", Link: "link", Note: "what"},
+		{Name: "project", Pick: true}, {Name: "dimension", Pick: true}, {Name: "severity",
+			Pick: true, By: "rank", Order: severities}}
 	for _, n := range names {
-		cols = append(cols, gridColumn{Name: n, Kind: "share", Pick: kind[n] == 0, Order: foundWords, Term: "found-in-trials", Class: s.Class(n)})
+		cols = append(cols, gridColumn{Name: n, Kind: "share", Pick: kind[n] == 0,
+			Order: foundWords, Term: "found-in-trials", Class: s.Class(n)})
 	}
-	g := newGrid("", append(cols, gridColumn{Name: "found", Pick: true, Hidden: true, Order: []string{"by nobody", "by some", "by all"}},
-		gridColumn{Name: "what", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true})...)
+	g := newGrid("", append(cols, gridColumn{Name: "found", Pick: true, Hidden: true,
+		Order: []string{"by nobody", "by some", "by all"}},
+		gridColumn{Name: "what", Hidden: true}, gridColumn{Name: "link", Hidden: true},
+		gridColumn{Name: "rank", Kind: "num", Hidden: true})...)
 	keys := map[string]map[string]*audit.Known{}
 	for _, at := range order {
 		if keys[at.project] == nil {
@@ -366,7 +390,8 @@ func (s *site) vulnerabilities(rows []row) *grid {
 		}
 		k := cmp.Or(keys[at.project][at.id], &audit.Known{})
 		l := lines[at]
-		cells := []any{clip(at.id, 60), clip(at.project, 60), clip(l.dimension, 40), k.Severity.String()}
+		cells := []any{clip(at.id, 60), clip(at.project, 60), clip(l.dimension, 40),
+			k.Severity.String()}
 		found, asked := 0, 0
 		for _, n := range names {
 			c := l.cells[n]
@@ -383,7 +408,8 @@ func (s *site) vulnerabilities(rows []row) *grid {
 		case asked:
 			by = "by all"
 		}
-		g.add(append(cells, by, clip(k.Title, 140), "projects/"+pageName(at.project)+"#"+url.PathEscape(at.id), int(k.Severity))...)
+		g.add(append(cells, by, clip(k.Title, 140), "projects/"+pageName(at.project)+"#"+
+			url.PathEscape(at.id), int(k.Severity))...)
 	}
 	return g
 }
@@ -396,8 +422,11 @@ func (s *site) records() *grid {
 	if len(s.in.Records) == 0 {
 		return nil
 	}
-	g := newGrid("", gridColumn{Name: "date", Link: "link"}, gridColumn{Name: "suite", Pick: true}, gridColumn{Name: "project", Pick: true}, gridColumn{Name: "auditor", Pick: true},
-		gridColumn{Name: "verdict", Kind: "badge", Pick: true}, gridColumn{Name: "recall, %", Kind: "num", Term: "recall"}, gridColumn{Name: "change", Kind: "text", Term: "what-changed"}, gridColumn{Name: "link", Hidden: true})
+	g := newGrid("", gridColumn{Name: "date", Link: "link"}, gridColumn{Name: "suite", Pick: true},
+		gridColumn{Name: "project", Pick: true}, gridColumn{Name: "auditor", Pick: true},
+		gridColumn{Name: "verdict", Kind: "badge", Pick: true}, gridColumn{Name: "recall, %",
+			Kind: "num", Term: "recall"}, gridColumn{Name: "change", Kind: "text",
+			Term: "what-changed"}, gridColumn{Name: "link", Hidden: true})
 	for i := len(s.in.Records) - 1; i >= 0; i-- {
 		r := s.in.Records[i]
 		w := rowOf(r)
@@ -405,7 +434,8 @@ func (s *site) records() *grid {
 		if w.Recall.Value.Defined {
 			recall = math.Round(1000*w.Recall.Value.V) / 10
 		}
-		g.add(r.Date.UTC().Format("2006-01-02 15:04:05"), clip(r.Suite, 20), clip(r.Project, 60), w.Label(), clip(string(w.Verdict), 40), recall, clip(r.Change, 200), w.Page)
+		g.add(r.Date.UTC().Format("2006-01-02 15:04:05"), clip(r.Suite, 20), clip(r.Project, 60),
+			w.Label(), clip(string(w.Verdict), 40), recall, clip(r.Change, 200), w.Page)
 	}
 	return g
 }
@@ -441,12 +471,15 @@ func (s *site) writeRuns(o *overview) error {
 			continue
 		}
 		at := records[id][0].Date.UTC()
-		runs = append(runs, run{at, "Regression of " + at.Format("2006-01-02 15:04"), &overview{Rankings: []*ranking{s.dress(k)}, Notes: said(errs)}})
+		runs = append(runs, run{at, "Regression of " + at.Format("2006-01-02 15:04"),
+			&overview{Rankings: []*ranking{s.dress(k)}, Notes: said(errs)}})
 	}
 	if s.in.Results != nil {
 		for i := range s.in.Results.Past {
 			p := &s.in.Results.Past[i]
-			runs = append(runs, run{p.Started, "Bench of " + p.Started.UTC().Format("2006-01-02 15:04"), &overview{Rankings: []*ranking{s.dress(p.ranking)}}})
+			runs = append(runs,
+				run{p.Started, "Bench of " + p.Started.UTC().Format("2006-01-02 15:04"),
+					&overview{Rankings: []*ranking{s.dress(p.ranking)}}})
 		}
 	}
 	if len(runs) < 2 {
@@ -456,14 +489,16 @@ func (s *site) writeRuns(o *overview) error {
 	runs = runs[:min(runsMost, len(runs))]
 	choice := []runChoice{{Text: "the newest of each", Page: "index.html"}}
 	for i, r := range runs {
-		choice = append(choice, runChoice{Text: r.name, Page: fmt.Sprintf("runs/%s-%d.html", r.at.UTC().Format("20060102T150405"), i+1)})
+		choice = append(choice, runChoice{Text: r.name, Page: fmt.Sprintf("runs/%s-%d.html",
+			r.at.UTC().Format("20060102T150405"), i+1)})
 	}
 	o.Choice = slices.Clone(choice)
 	o.Choice[0].Here = true
 	for i, r := range runs {
 		r.page.Title, r.page.Choice = r.name, slices.Clone(choice)
 		r.page.Choice[i+1].Here = true
-		if err := s.render(choice[i+1].Page, "index.html", "index.html", r.name, r.page); err != nil {
+		if err := s.render(choice[i+1].Page, "index.html", "index.html",
+			r.name, r.page); err != nil {
 			return err
 		}
 	}

@@ -15,9 +15,10 @@ import (
 )
 
 type projectPage struct {
-	Name        string
-	Key         *audit.Project // nil where the key is not at hand
-	Pin         string         // the pinned tree in its public repository; empty where it has no known form
+	Name string
+	Key  *audit.Project // nil where the key is not at hand
+	// the pinned tree in its public repository; empty where it has no known form
+	Pin         string
 	Rows        []auditorPart
 	Changes     []Moved
 	Known       *grid
@@ -55,7 +56,8 @@ type heatCell struct {
 
 // Corroborated returns the rows whose key has corroborated entries.
 func (p *projectPage) Corroborated() []auditorPart {
-	return slices.DeleteFunc(slices.Clone(p.Rows), func(r auditorPart) bool { return r.Metrics == nil || r.Metrics.Corroborated.Known == 0 })
+	return slices.DeleteFunc(slices.Clone(p.Rows),
+		func(r auditorPart) bool { return r.Metrics == nil || r.Metrics.Corroborated.Known == 0 })
 }
 
 // projectPage returns the page of a project.
@@ -65,12 +67,16 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		p.Pin = pinned(p.Key)
 	}
 	if n := len(rows); n > auditorsMost {
-		slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Recall.Value.V, a.Recall.Value.V) })
+		slices.SortStableFunc(rows,
+			func(a, b row) int { return cmp.Compare(b.Recall.Value.V, a.Recall.Value.V) })
 		rows = rows[:auditorsMost]
-		p.Notes = append(p.Notes, fmt.Sprintf("%d of %d auditors are shown: those with the highest recall.", auditorsMost, n))
+		p.Notes = append(p.Notes,
+			fmt.Sprintf("%d of %d auditors are shown: those with the highest recall.",
+				auditorsMost, n))
 	}
 	slices.SortFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(a.kind(), b.kind()), cmp.Compare(b.Record.Suite, a.Record.Suite), cmp.Compare(a.Record.Auditor, b.Record.Auditor))
+		return cmp.Or(cmp.Compare(a.kind(), b.kind()), cmp.Compare(b.Record.Suite, a.Record.Suite),
+			cmp.Compare(a.Record.Auditor, b.Record.Auditor))
 	})
 	rated, unrated := 0, false
 	for i, r := range rows {
@@ -80,11 +86,14 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		if rated > ratesMost {
 			r.Rates = nil
 			if !unrated {
-				p.Notes = append(p.Notes, fmt.Sprintf("Figures by CWE are shown of the first %d auditors: assay report --format csv has all.", i))
+				p.Notes = append(p.Notes,
+					fmt.Sprintf(
+						"Figures by CWE are shown of the first %d auditors: assay report --format csv has all.", i))
 			}
 			unrated = true
 		}
-		a := auditorPart{row: r, Figures: figures(nil, r.Record), Together: record.Together(r.Record.Counting())}
+		a := auditorPart{row: r, Figures: figures(nil, r.Record),
+			Together: record.Together(r.Record.Counting())}
 		a.diff(s.in.Records)
 		p.Rows = append(p.Rows, a)
 		if p.Key != nil && r.Record.Key != "" && r.Record.Key != p.Key.KeyHash {
@@ -98,7 +107,8 @@ func (s *site) projectPage(name string, rows []row) *projectPage {
 		p.Changes = append(p.Changes, m)
 	}
 	slices.SortStableFunc(p.Changes, worstFirst)
-	src := &excerpts{read: s.in.Source, project: name, lines: map[string][]string{}, room: excerptsMost}
+	src := &excerpts{read: s.in.Source, project: name, lines: map[string][]string{},
+		room: excerptsMost}
 	s.transcripts(p)
 	p.known(s, src)
 	p.findings(src)
@@ -115,7 +125,8 @@ func pinned(p *audit.Project) string {
 	if err != nil || u.Scheme != "https" || p.Commit == "" {
 		return ""
 	}
-	middle := map[string]string{"github.com": "/blob/", "gitlab.com": "/-/blob/", "gitee.com": "/blob/", "codeberg.org": "/src/commit/"}[u.Host]
+	middle := map[string]string{"github.com": "/blob/", "gitlab.com": "/-/blob/",
+		"gitee.com": "/blob/", "codeberg.org": "/src/commit/"}[u.Host]
 	if middle == "" {
 		return ""
 	}
@@ -144,7 +155,8 @@ func (p *projectPage) at(file string, lines audit.Range) string {
 func (a *auditorPart) diff(all []*record.Record) {
 	var before *record.Record
 	for _, r := range all {
-		if r != a.Record && r.Project == a.Record.Project && r.Auditor == a.Record.Auditor && r.Suite == a.Record.Suite {
+		if r != a.Record && r.Project == a.Record.Project && r.Auditor == a.Record.Auditor &&
+			r.Suite == a.Record.Suite {
 			before = r
 		}
 	}
@@ -220,7 +232,8 @@ func (p *projectPage) known(s *site, src *excerpts) {
 				l.cells[i].add(k.Credit)
 			}
 		}
-		for word, cs := range map[string][]score.EntryChange{"lost": r.Record.Judgement.Lost, "gained": r.Record.Judgement.Gained} {
+		for word, cs := range map[string][]score.EntryChange{"lost": r.Record.Judgement.Lost,
+			"gained": r.Record.Judgement.Gained} {
 			for _, c := range cs {
 				if l := lines[c.ID]; l != nil {
 					l.cells[i].Since = word
@@ -229,23 +242,30 @@ func (p *projectPage) known(s *site, src *excerpts) {
 		}
 	}
 	key := entries(p.Key)
-	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true, Term: "vulnerability"}, {Name: "place", Kind: "code", Link: "link"},
-		{Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank", Order: severities}}
+	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Note: "CWE", Opens: true,
+		Term: "vulnerability"}, {Name: "place", Kind: "code", Link: "link"},
+		{Name: "dimension", Pick: true}, {Name: "severity", Pick: true, By: "rank",
+			Order: severities}}
 	for _, r := range p.Rows {
-		c := gridColumn{Name: r.Label(), Kind: "badge", Pick: true, Term: "found", Class: s.Class(clip(r.Record.Auditor, shortMost))}
+		c := gridColumn{Name: r.Label(), Kind: "badge", Pick: true, Term: "found",
+			Class: s.Class(clip(r.Record.Auditor, shortMost))}
 		if r.kind() > 0 {
 			c.Kind, c.Pick, c.Term = "share", false, "found-in-trials"
 		}
 		cols = append(cols, c)
 	}
-	cols = append(cols, gridColumn{Name: "found", Pick: true, Hidden: true, Order: []string{"by nobody", "by some", "by all"}}, gridColumn{Name: "since the baseline", Pick: true, Hidden: true},
-		gridColumn{Name: "CWE", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
+	cols = append(cols, gridColumn{Name: "found", Pick: true, Hidden: true,
+		Order: []string{"by nobody", "by some", "by all"}}, gridColumn{Name: "since the baseline",
+		Pick: true, Hidden: true},
+		gridColumn{Name: "CWE", Hidden: true}, gridColumn{Name: "link", Hidden: true},
+		gridColumn{Name: "rank", Kind: "num", Hidden: true},
 		gridColumn{Name: "evidence", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
 	g := newGrid("ID", cols...)
 	for _, id := range ids {
 		l := lines[id]
 		k := cmp.Or(key[id], &audit.Known{File: l.File})
-		cells := []any{clip(id, 60), clip(k.Title, 300), clip(placeAt(k.File, k.Lines), 320), clip(string(l.Dimension), 40), k.Severity.String()}
+		cells := []any{clip(id, 60), clip(k.Title, 300), clip(placeAt(k.File, k.Lines), 320),
+			clip(string(l.Dimension), 40), k.Severity.String()}
 		n, real, since := 0, 0, map[string]bool{}
 		for i, c := range l.cells {
 			if p.Rows[i].kind() > 0 {
@@ -276,7 +296,9 @@ func (p *projectPage) known(s *site, src *excerpts) {
 		case real:
 			found = "by all"
 		}
-		g.add(append(cells, found, strings.Join(slices.Sorted(maps.Keys(since)), "|"), audit.JoinCWEs(k.CWEs), p.at(k.File, k.Lines), int(k.Severity), clip(k.Evidence, 1000), src.around(k.File, audit.Range{}, k.Lines))...)
+		g.add(append(cells, found, strings.Join(slices.Sorted(maps.Keys(since)), "|"),
+			audit.JoinCWEs(k.CWEs), p.at(k.File, k.Lines), int(k.Severity), clip(k.Evidence, 1000),
+			src.around(k.File, audit.Range{}, k.Lines))...)
 	}
 	p.Known = g
 }
@@ -311,11 +333,17 @@ func (p *projectPage) findings(src *excerpts) {
 	for _, d := range score.Dispositions() {
 		order = append(order, string(d))
 	}
-	g := newGrid("", gridColumn{Name: "outcome", Kind: "badge", Pick: true, Order: order}, gridColumn{Name: "finding", Kind: "text", Note: "function", Opens: true},
-		gridColumn{Name: "place", Kind: "code", Link: "link"}, gridColumn{Name: "CWE"}, gridColumn{Name: "severity", Pick: true, Order: severities, By: "rank"},
-		gridColumn{Name: "auditor", Pick: true, Note: "trial"}, gridColumn{Name: "why", Kind: "text", Note: "review"},
-		gridColumn{Name: "counts as", Pick: true, Hidden: true}, gridColumn{Name: "since the record before", Pick: true, Hidden: true},
-		gridColumn{Name: "function", Hidden: true}, gridColumn{Name: "trial", Pick: true, Hidden: true}, gridColumn{Name: "review", Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
+	g := newGrid("", gridColumn{Name: "outcome", Kind: "badge", Pick: true, Order: order},
+		gridColumn{Name: "finding", Kind: "text", Note: "function", Opens: true},
+		gridColumn{Name: "place", Kind: "code", Link: "link"}, gridColumn{Name: "CWE"},
+		gridColumn{Name: "severity", Pick: true, Order: severities, By: "rank"},
+		gridColumn{Name: "auditor", Pick: true, Note: "trial"}, gridColumn{Name: "why",
+			Kind: "text", Note: "review"},
+		gridColumn{Name: "counts as", Pick: true, Hidden: true},
+		gridColumn{Name: "since the record before", Pick: true, Hidden: true},
+		gridColumn{Name: "function", Hidden: true}, gridColumn{Name: "trial",
+			Pick: true, Hidden: true}, gridColumn{Name: "review", Hidden: true},
+		gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "rank", Kind: "num", Hidden: true},
 		gridColumn{Name: "description", Kind: "words"}, gridColumn{Name: "source", Kind: "source"})
 	p.Findings = g
 	keyed := map[string]audit.Range{}
@@ -355,10 +383,16 @@ func (p *projectPage) findings(src *excerpts) {
 				if function == f.Finding.Title {
 					function = ""
 				}
-				g.add(clip(string(f.Disposition), 40), clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), 300), clip(place(f), 320), clip(audit.JoinCWEs(f.Finding.CWEs), 120), clip(f.Finding.Severity.String(), 20),
-					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f), since,
-					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines), int(f.Finding.Severity),
-					clipWords(description, wordsOfFinding), src.around(f.Path, f.Finding.Lines, keyed[f.Match.Entry]))
+				g.add(clip(string(f.Disposition), 40),
+					clip(cmp.Or(f.Finding.Title, f.Finding.ID, "no title"), 300),
+					clip(place(f), 320), clip(audit.JoinCWEs(f.Finding.CWEs), 120),
+					clip(f.Finding.Severity.String(), 20),
+					r.Label(), clip(cmp.Or(f.Finding.Suppressed, f.Match.String()), 400), judged(f),
+					since,
+					clip(function, 120), trial, review, p.at(f.Path, f.Finding.Lines),
+					int(f.Finding.Severity),
+					clipWords(description, wordsOfFinding), src.around(f.Path, f.Finding.Lines,
+						keyed[f.Match.Entry]))
 			}
 		}
 	}
@@ -369,11 +403,13 @@ func (p *projectPage) decoys() {
 	if p.Key == nil || len(p.Key.Decoys) == 0 {
 		return
 	}
-	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Opens: true, Term: "decoy"}, {Name: "place", Kind: "code", Link: "link"}}
+	cols := []gridColumn{{Name: "ID"}, {Name: "what", Kind: "text", Opens: true, Term: "decoy"},
+		{Name: "place", Kind: "code", Link: "link"}}
 	for _, r := range p.Rows {
 		cols = append(cols, gridColumn{Name: r.Label(), Kind: "badge", Term: "decoy"})
 	}
-	cols = append(cols, gridColumn{Name: "hit", Pick: true, Hidden: true}, gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "why it is none", Kind: "words"})
+	cols = append(cols, gridColumn{Name: "hit", Pick: true, Hidden: true},
+		gridColumn{Name: "link", Hidden: true}, gridColumn{Name: "why it is none", Kind: "words"})
 	g := newGrid("ID", cols...)
 	g.Badges["hit"], g.Badges["passed by"] = "b bad", "b good"
 	for _, d := range p.Key.Decoys {
@@ -382,7 +418,11 @@ func (p *projectPage) decoys() {
 		for _, r := range p.Rows {
 			word := "passed by"
 			for _, res := range r.Record.Counting() {
-				if slices.ContainsFunc(res.Findings, func(f score.Scored) bool { return f.Disposition == score.DecoyHit && f.Match.Entry == d.ID }) {
+				if slices.ContainsFunc(res.Findings,
+					func(f score.Scored) bool {
+						return f.Disposition == score.DecoyHit &&
+							f.Match.Entry == d.ID
+					}) {
 					word, hit = "hit", "by somebody"
 				}
 			}
@@ -406,7 +446,8 @@ func (p *projectPage) heat() {
 				continue
 			}
 			c := r.Metrics.Dimensions[i]
-			l.Cells = append(l.Cells, heatCell{DimensionCount: c, Short: c.Credit < float64(r.Record.Goals.Minimums[d])})
+			l.Cells = append(l.Cells,
+				heatCell{DimensionCount: c, Short: c.Credit < float64(r.Record.Goals.Minimums[d])})
 		}
 		p.Heat = append(p.Heat, l)
 	}
@@ -417,7 +458,8 @@ func (p *projectPage) history(s *site) {
 	var lines []Series
 	var goal score.Value
 	for _, r := range p.Rows {
-		l := Series{Name: clip(r.Record.Auditor, shortMost), Points: recalls(s.in.Records, r.Record)}
+		l := Series{Name: clip(r.Record.Auditor, shortMost),
+			Points: recalls(s.in.Records, r.Record)}
 		if r.Record.Goals.Recall > 0 {
 			goal = score.Of(r.Record.Goals.Recall)
 		}

@@ -71,8 +71,9 @@ func overall(rows []row) (ms []Moved) {
 		for _, g := range j.Reasons {
 			j.Verdict = audit.Worst(j.Verdict, g.Verdict)
 		}
-		m := Moved{Who: r.Label() + " on all projects together", Verdict: j.Verdict, Says: saysOf(&j, "", nil),
-			Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, worse: 1000}
+		m := Moved{Who: r.Label() + " on all projects together", Verdict: j.Verdict,
+			Says: saysOf(&j, "", nil),
+			Pos:  audit.Pos{File: "fixtures/goals.md", Line: 1}, worse: 1000}
 		m.quiet(j.Verdict == audit.Pass)
 		ms = append(ms, m)
 	}
@@ -160,7 +161,8 @@ func (p *Pull) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "\nand %s more\n", amount(n, "note"))
 	}
 	if p.Link != "" {
-		fmt.Fprintf(&b, "\n[Report](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(p.Link))
+		fmt.Fprintf(&b, "\n[Report](<%s>)\n", strings.NewReplacer("<", "%3C", ">",
+			"%3E", "\n", "").Replace(p.Link))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -168,8 +170,10 @@ func (p *Pull) Markdown(w io.Writer) error {
 
 // literal escapes markup and HTML; a word joiner keeps a host from linking people, issues
 // and bare addresses.
-var literal = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.", "@", "@\u2060", "#", "#\u2060", "<", "&lt;", ">", "&gt;", "&", "&amp;",
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "!", `\!`)
+var literal = strings.NewReplacer("://", ":\u2060//", "www.", "www\u2060.", "@", "@\u2060", "#",
+	"#\u2060", "<", "&lt;", ">", "&gt;", "&", "&amp;",
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~",
+	`\~`, "!", `\!`)
 
 // Mark makes text literal in Markdown: no markup, no HTML, no mention, one line.
 func Mark(s string) string { return literal.Replace(audit.OneLine(s, 0)) }
@@ -187,14 +191,17 @@ func (p *Pull) notes() (ns []noted) {
 		ns = append(ns, noted{audit.Warn, audit.Pos{File: "records"}, "", n, "note: " + n})
 	}
 	for _, m := range p.Moved {
-		if !slices.Contains([]audit.Verdict{audit.Fail, audit.Invalid, audit.Warn, score.Changed}, m.Verdict) {
+		if !slices.Contains([]audit.Verdict{audit.Fail, audit.Invalid, audit.Warn, score.Changed},
+			m.Verdict) {
 			continue
 		}
 		for _, l := range m.Lost[:min(lostShown, len(m.Lost))] {
-			ns = append(ns, noted{m.Verdict, l.Pos, m.Who, l.ID, fmt.Sprintf("%s lost %s: %s", m.Who, strings.TrimSpace(l.ID+" "+l.Title), m.Says)})
+			ns = append(ns, noted{m.Verdict, l.Pos, m.Who, l.ID, fmt.Sprintf("%s lost %s: %s",
+				m.Who, strings.TrimSpace(l.ID+" "+l.Title), m.Says)})
 		}
 		if len(m.Lost) == 0 {
-			ns = append(ns, noted{m.Verdict, m.Pos, m.Who, "", fmt.Sprintf("%s: %s", m.Who, m.Says)})
+			ns = append(ns, noted{m.Verdict, m.Pos, m.Who, "",
+				fmt.Sprintf("%s: %s", m.Who, m.Says)})
 		}
 	}
 	return ns
@@ -214,9 +221,11 @@ func (p *Pull) GitHub(w io.Writer, at func(audit.Pos) string) error {
 		}
 		title := "title=" + property.Replace(audit.OneLine("Assay: "+string(n.verdict), 0))
 		if file := at(n.pos); file != "" {
-			title = fmt.Sprintf("file=%s,line=%d,%s", property.Replace(audit.OneLine(file, 0)), max(1, n.pos.Line), title)
+			title = fmt.Sprintf("file=%s,line=%d,%s", property.Replace(audit.OneLine(file, 0)),
+				max(1, n.pos.Line), title)
 		}
-		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, title, data.Replace(audit.OneLine(n.message, 0))); err != nil {
+		if _, err := fmt.Fprintf(w, "::%s %s::%s\n", level, title,
+			data.Replace(audit.OneLine(n.message, 0))); err != nil {
 			return err
 		}
 	}
@@ -241,7 +250,9 @@ func (p *Pull) GitLab(w io.Writer, at func(audit.Pos) string) error {
 	}
 	issues := []issue{}
 	for _, n := range p.notes() {
-		i := issue{Description: audit.OneLine(n.message, 0), Check: "assay", Fingerprint: HashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)), Severity: "major"}
+		i := issue{Description: audit.OneLine(n.message, 0), Check: "assay",
+			Fingerprint: HashOf([]byte(n.pos.File + "\x00" + n.who + "\x00" + n.id)),
+			Severity:    "major"}
 		if n.verdict == audit.Warn {
 			i.Severity = "minor"
 		}
@@ -267,7 +278,9 @@ func (p *Pull) SARIF(w io.Writer, at func(audit.Pos) string) error {
 			severity = audit.Medium
 		}
 		line := max(1, n.pos.Line)
-		fs = append(fs, audit.Finding{ID: cmp.Or(n.id, n.who), RuleID: "assay", Severity: severity, File: file, Lines: audit.Range{Start: line, End: line}, Title: "Assay: " + string(n.verdict), Description: n.message})
+		fs = append(fs, audit.Finding{ID: cmp.Or(n.id, n.who), RuleID: "assay", Severity: severity,
+			File: file, Lines: audit.Range{Start: line, End: line}, Title: "Assay: " +
+				string(n.verdict), Description: n.message})
 	}
 	return findings.WriteSARIF(w, "assay", score.Version, fs)
 }

@@ -26,15 +26,29 @@ import (
 // pulled is a run in which an agent lost what it had, with a name and titles that
 // would be markup.
 func pulled() *report.Pull {
-	at := func(line int) audit.Pos { return audit.Pos{File: "fixtures/projects/dvja.md", Line: line} }
-	return &report.Pull{Verdict: audit.Fail, Replays: 55, Same: []string{"static on club (WARN: nothing of the key was found)", "static on the cases"}, Link: "https://ci.example/run/1#artifacts",
+	at := func(line int) audit.Pos {
+		return audit.Pos{File: "fixtures/projects/dvja.md",
+			Line: line}
+	}
+	return &report.Pull{Verdict: audit.Fail, Replays: 55,
+		Same: []string{"static on club (WARN: nothing of the key was found)",
+			"static on the cases"}, Link: "https://ci.example/run/1#artifacts",
 		Moved: []report.Moved{
-			{Who: "my-agent on dvja", Verdict: audit.Fail, Says: "recall 61.2 %, was 70.1 %: a drop of 8.9 points (3.1 to 14.8), settled", Took: "$1.20, 12m3s", Pos: at(1),
-				Lost: []report.LostEntry{{"DVJA-12", "SQL injection in the search", at(31)}, {"DVJA-3", "<script>alert(1)</script> | @everyone #1", at(22)}, {"DVJA-7", "", at(26)}, {"DVJA-9", "", at(28)}, {"DVJA-10", "", at(29)}}},
-			{Who: "evil\n### FAKE", Verdict: audit.Invalid, Says: "the run proves nothing: it crashed, 50% through", Pos: audit.Pos{File: "elsewhere.md", Line: 3}},
-			{Who: "gpt on the cases", Verdict: audit.Warn, Says: "balanced accuracy 80.0 %, was 82.0 %: a drop of 2.0 points (-1.0 to 5.0), not settled: 2 more trials", Took: "$0.40",
-				Lost: []report.LostEntry{{"shop/q-03-bad", "", audit.Pos{File: "tests/shop/q-03-bad.md", Line: 1}}}},
-			{Who: "better on dvja", Verdict: audit.Pass, Says: "recall 71.2 %, was 70.1 %: a gain of 1.1 points (0.2 to 2.0)"},
+			{Who: "my-agent on dvja", Verdict: audit.Fail,
+				Says: "recall 61.2 %, was 70.1 %: a drop of 8.9 points (3.1 to 14.8), settled",
+				Took: "$1.20, 12m3s", Pos: at(1),
+				Lost: []report.LostEntry{{"DVJA-12", "SQL injection in the search", at(31)},
+					{"DVJA-3", "<script>alert(1)</script> | @everyone #1", at(22)},
+					{"DVJA-7", "", at(26)}, {"DVJA-9", "", at(28)}, {"DVJA-10", "", at(29)}}},
+			{Who: "evil\n### FAKE", Verdict: audit.Invalid,
+				Says: "the run proves nothing: it crashed, 50% through",
+				Pos:  audit.Pos{File: "elsewhere.md", Line: 3}},
+			{Who: "gpt on the cases", Verdict: audit.Warn,
+				Says: "balanced accuracy 80.0 %, was 82.0 %: a drop of 2.0 points (-1.0 to 5.0), not settled: 2 more trials", Took: "$0.40",
+				Lost: []report.LostEntry{{"shop/q-03-bad", "",
+					audit.Pos{File: "tests/shop/q-03-bad.md", Line: 1}}}},
+			{Who: "better on dvja", Verdict: audit.Pass,
+				Says: "recall 71.2 %, was 70.1 %: a gain of 1.1 points (0.2 to 2.0)"},
 		}}
 }
 
@@ -78,7 +92,8 @@ func TestPullIsTold(t *testing.T) {
 	require.NoError(t, p.SARIF(&b, inRepository))
 	r, err := findings.Read("pull.sarif", bytes.NewReader(b.Bytes()), findings.Options{})
 	require.NoError(t, err)
-	require.Len(t, r.Findings, 4, "three that were lost, and the case; what is in no file is left out")
+	require.Len(t, r.Findings, 4,
+		"three that were lost, and the case; what is in no file is left out")
 	require.Equal(t, "sub/fixtures/projects/dvja.md", r.Findings[0].File)
 	require.Equal(t, 31, r.Findings[0].Lines.Start)
 }
@@ -89,19 +104,28 @@ func TestPullAsItIsSeen(t *testing.T) {
 	b := browser(t)
 	var text, html bytes.Buffer
 	require.NoError(t, pulled().Markdown(&text))
-	require.NoError(t, goldmark.New(goldmark.WithExtensions(extension.GFM)).Convert(text.Bytes(), &html))
+	require.NoError(t, goldmark.New(goldmark.WithExtensions(extension.GFM)).Convert(text.Bytes(),
+		&html))
 	file := filepath.Join(t.TempDir(), "comment.html")
-	require.NoError(t, os.WriteFile(file, []byte("<!doctype html><meta charset=utf-8><body style='max-width:880px'>"+html.String()), 0o644))
+	require.NoError(t,
+		os.WriteFile(file,
+			[]byte("<!doctype html><meta charset=utf-8><body style='max-width:880px'>"+
+				html.String()), 0o644))
 	b.open(t, file, 900)
-	count := func(selector string) int { return eval[int](t, b, "document.querySelectorAll('"+selector+"').length") }
+	count := func(selector string) int {
+		return eval[int](t, b, "document.querySelectorAll('"+
+			selector+"').length")
+	}
 	require.Equal(t, 1, count("h1, h2, h3"), "one head, whatever anybody is called")
 	require.Zero(t, count("script, img, table"))
 	require.Equal(t, 4+1, count("li"), "three that were lost and the rest counted, and one case")
 	require.Equal(t, 4, count("strong"))
-	require.Equal(t, "https://ci.example/run/1#artifacts", eval[string](t, b, "document.querySelector('a').href"))
+	require.Equal(t, "https://ci.example/run/1#artifacts",
+		eval[string](t, b, "document.querySelector('a').href"))
 	require.Equal(t, 1, count("a"))
 	seen := eval[string](t, b, "document.body.innerText")
-	require.Contains(t, seen, "FAIL my-agent on dvja: recall 61.2 %, was 70.1 %: a drop of 8.9 points (3.1 to 14.8), settled ($1.20, 12m3s)")
+	require.Contains(t, seen,
+		"FAIL my-agent on dvja: recall 61.2 %, was 70.1 %: a drop of 8.9 points (3.1 to 14.8), settled ($1.20, 12m3s)")
 	require.Contains(t, seen, "<script>alert(1)</script>")
 	require.LessOrEqual(t, eval[int](t, b, "document.body.scrollHeight"), 900, "it is one screen")
 }
@@ -110,7 +134,8 @@ func TestPullAsItIsSeen(t *testing.T) {
 // what was lost, what stayed in a line.
 func TestPullOf(t *testing.T) {
 	in := sample(t)
-	in.Held = report.Held{Fixtures: os.DirFS("../.."), Deterministic: func(string) bool { return false }}
+	in.Held = report.Held{Fixtures: os.DirFS("../.."),
+		Deterministic: func(string) bool { return false }}
 	p, err := report.PullOf(&in, "")
 	require.NoError(t, err)
 	require.NotEmpty(t, slicesOf(p))
@@ -125,7 +150,9 @@ func TestPullOf(t *testing.T) {
 	require.Equal(t, 1, p.Replays)
 	b.Reset()
 	require.NoError(t, p.Markdown(&b))
-	require.Equal(t, report.PullMark+"\n### Assay: PASS\n\nNothing changed.\n\nUnchanged: 1 recording.\n", b.String())
+	require.Equal(t,
+		report.PullMark+"\n### Assay: PASS\n\nNothing changed.\n\nUnchanged: 1 recording.\n",
+		b.String())
 	in.Records[0].Control = "reads no code"
 	p, err = report.PullOf(&in, "")
 	require.NoError(t, err)
@@ -144,7 +171,8 @@ func slicesOf(p *report.Pull) (all []string) {
 // What could not be read stands in the comment and its annotations: it may be the record
 // that fails.
 func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
-	p, err := report.PullOf(&report.Input{Notes: []string{"a.json: unexpected end of JSON input"}}, "")
+	p, err := report.PullOf(&report.Input{Notes: []string{"a.json: unexpected end of JSON input"}},
+		"")
 	require.NoError(t, err)
 	require.Equal(t, audit.Warn, p.Verdict)
 	at := func(audit.Pos) string { return "" }
@@ -157,9 +185,11 @@ func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
 	require.Equal(t, 20, strings.Count(comment.String(), "\nNote: "))
 	require.Contains(t, comment.String(), "\nand 5 notes more\n")
 	require.NoError(t, p.GitHub(&github, at))
-	require.Equal(t, "::warning title=Assay%3A WARN::note: a.json: unexpected end of JSON input\n", github.String())
+	require.Equal(t, "::warning title=Assay%3A WARN::note: a.json: unexpected end of JSON input\n",
+		github.String())
 	require.NoError(t, p.GitLab(&gitlab, at))
-	require.Contains(t, gitlab.String(), `"description": "note: a.json: unexpected end of JSON input"`)
+	require.Contains(t, gitlab.String(),
+		`"description": "note: a.json: unexpected end of JSON input"`)
 }
 
 // Who answered as many cases as there are, one of them gone since, was not asked every
@@ -177,9 +207,11 @@ func TestAnswersToCasesThatAreGone(t *testing.T) {
 		evs = append(evs, e)
 	}
 	in := report.Input{Results: answered(t, evs, report.Key{Cases: byID}), Apps: corpus.Apps,
-		Held: report.Held{Fixtures: fstest.MapFS{}, Deterministic: func(string) bool { return false }}}
+		Held: report.Held{Fixtures: fstest.MapFS{},
+			Deterministic: func(string) bool { return false }}}
 	p, err := report.PullOf(&in, "")
 	require.NoError(t, err)
 	require.Empty(t, p.Moved)
-	require.Equal(t, []string{fmt.Sprintf("%s on the cases (asked %d of %d: not judged)", mockModels[0].name, len(byID)-1, len(byID))}, p.Same)
+	require.Equal(t, []string{fmt.Sprintf("%s on the cases (asked %d of %d: not judged)",
+		mockModels[0].name, len(byID)-1, len(byID))}, p.Same)
 }

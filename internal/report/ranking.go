@@ -33,16 +33,17 @@ type ranked struct {
 	Name, Note, Page string
 	Class            string // of its colour
 	Recorded         bool   // it is there to be compared with: a replay or a control
-	Rank             int    // shared by those that cannot be told apart from their group's first; 0: not compared
-	Group            *ranked
-	Against          *score.Comparison // of Group with it
-	Verdict          audit.Verdict
-	Change           string // since the baseline, or the reason of the verdict
-	E                score.Estimate
-	Mark             *mark
-	N                cell
-	Used             score.Consumed // by its trials
-	Partial          bool           // a run of a part of the cases: never compared
+	// shared by those that cannot be told apart from their group's first; 0: not compared
+	Rank    int
+	Group   *ranked
+	Against *score.Comparison // of Group with it
+	Verdict audit.Verdict
+	Change  string // since the baseline, or the reason of the verdict
+	E       score.Estimate
+	Mark    *mark
+	N       cell
+	Used    score.Consumed // by its trials
+	Partial bool           // a run of a part of the cases: never compared
 
 	audited *audited     // an auditor
 	variant *variantLine // a reviewer
@@ -76,7 +77,8 @@ func (r *ranked) Cost() cell {
 	if usd == 0 {
 		return cell{Text: "unknown"}
 	}
-	c := cell{Text: score.Dollars(usd), Beside: score.Dollars(r.Used.USD) + " in all", Sort: fmt.Sprintf("%.9f", usd)}
+	c := cell{Text: score.Dollars(usd), Beside: score.Dollars(r.Used.USD) + " in all",
+		Sort: fmt.Sprintf("%.9f", usd)}
 	if !r.Used.Priced {
 		c.Text = "at least " + c.Text
 	}
@@ -89,7 +91,8 @@ func (r *ranked) Time() cell {
 	if one == 0 {
 		return cell{Text: "unknown"}
 	}
-	return cell{Text: lasting(one), Beside: lasting(r.Used.Seconds) + " in all", Sort: fmt.Sprintf("%.3f", one)}
+	return cell{Text: lasting(one), Beside: lasting(r.Used.Seconds) + " in all",
+		Sort: fmt.Sprintf("%.3f", one)}
 }
 
 // lasting writes seconds as exactly as their length wants: 4.2 s, 12 min, 1.3 h.
@@ -159,9 +162,11 @@ func (r *ranking) sure(x *ranked) (lines []pointer) {
 		}
 		switch d := o.Against.Diff; {
 		case o.Group == x && o.Rank == x.Rank:
-			same = append(same, strings.TrimSuffix(fmt.Sprintf("%s (%s)", o.Name, need(o.Against.Need)), " ()"))
+			same = append(same,
+				strings.TrimSuffix(fmt.Sprintf("%s (%s)", o.Name, need(o.Against.Need)), " ()"))
 		case o.Group == x:
-			apart = append(apart, fmt.Sprintf("%s by %.1f points (%.1f to %.1f)", o.Name, d.Center, d.Lo, d.Hi))
+			apart = append(apart, fmt.Sprintf("%s by %.1f points (%.1f to %.1f)", o.Name,
+				d.Center, d.Lo, d.Hi))
 		case o.Rank > x.Rank:
 			apart = append(apart, o.Name)
 		}
@@ -170,7 +175,8 @@ func (r *ranking) sure(x *ranked) (lines []pointer) {
 		lines = append(lines, pointer{Badge: "conclusive", What: "Better than " + few(apart) + "."})
 	}
 	if len(same) > 0 {
-		lines = append(lines, pointer{Badge: "inconclusive", What: "Cannot be told apart from " + few(same) + "."})
+		lines = append(lines, pointer{Badge: "inconclusive", What: "Cannot be told apart from " +
+			few(same) + "."})
 	}
 	return lines
 }
@@ -249,7 +255,8 @@ func auditedOf(rows []row) (*audited, error) {
 
 // row returns the auditor in a ranking.
 func (a *audited) row() *ranked {
-	x := &ranked{Name: clip(a.Name, shortMost), Page: a.rows[0].Page, E: a.Recall, Used: a.Used, audited: a}
+	x := &ranked{Name: clip(a.Name, shortMost), Page: a.rows[0].Page, E: a.Recall,
+		Used: a.Used, audited: a}
 	if len(a.rows) > 1 {
 		x.Page = "auditors.html#vulnerabilities"
 	}
@@ -355,7 +362,8 @@ func compareAudited(a, b *audited) (score.Comparison, error) {
 	for _, r := range a.rows {
 		for _, o := range b.rows {
 			if r.Record.Project == o.Record.Project {
-				both = append(both, score.AuditedByTwo{A: r.Record.Counting(), B: o.Record.Counting()})
+				both = append(both, score.AuditedByTwo{A: r.Record.Counting(),
+					B: o.Record.Counting()})
 			}
 		}
 	}
@@ -399,7 +407,10 @@ func rankAuditors(rows []row) (*ranking, []error) {
 		sum += n
 	}
 	k.Of = fmt.Sprintf("%s, %d vulnerabilities", amount(len(entries), "project"), sum)
-	k.rank(func(a, b *ranked) (score.Comparison, error) { return compareAudited(a.audited, b.audited) })
+	k.rank(func(a, b *ranked) (score.Comparison,
+		error) {
+		return compareAudited(a.audited, b.audited)
+	})
 	if x := k.best(); x != nil {
 		k.answerAuditor(x)
 	}
@@ -408,10 +419,13 @@ func rankAuditors(rows []row) (*ranking, []error) {
 
 func (k *ranking) answerAuditor(x *ranked) {
 	a := x.audited
-	best := []pointer{{Class: x.Class, What: fmt.Sprintf("%s: recall %v on %s.", x.Name, x.E, k.Of), Page: x.Page}}
+	best := []pointer{{Class: x.Class, What: fmt.Sprintf("%s: recall %v on %s.", x.Name, x.E, k.Of),
+		Page: x.Page}}
 	for _, o := range k.Rows {
 		if o.Recorded && o.E.Value.Defined && o.Note == "recorded" {
-			best = append(best, pointer{What: fmt.Sprintf("Best recorded: %s, %v.", o.Name, o.E.Value), Page: o.Page})
+			best = append(best,
+				pointer{What: fmt.Sprintf("Best recorded: %s, %v.", o.Name, o.E.Value),
+					Page: o.Page})
 			break
 		}
 	}
@@ -426,16 +440,25 @@ func (k *ranking) answerAuditor(x *ranked) {
 		}
 	}
 	k.Answers = append(k.Answers, answer{"Is it real?", sure})
-	k.Answers = append(k.Answers, answer{"Cost", []pointer{{What: x.costs(k.Per, a.Found*float64(a.Used.Trials)/float64(len(a.rows))), Page: "cost.html"}}})
+	k.Answers = append(k.Answers,
+		answer{"Cost",
+			[]pointer{{What: x.costs(k.Per, a.Found*float64(a.Used.Trials)/float64(len(a.rows))),
+				Page: "cost.html"}}})
 	here := "auditors.html#vulnerabilities?" + url.QueryEscape(x.Name) + "="
-	fails := []pointer{{What: fmt.Sprintf("%d of %d vulnerabilities were found by no trial.", a.Entries-a.Union(), a.Entries), Page: here + "missed"}}
+	fails := []pointer{{What: fmt.Sprintf("%d of %d vulnerabilities were found by no trial.",
+		a.Entries-a.Union(), a.Entries), Page: here + "missed"}}
 	if a.trials > len(a.rows) {
-		fails[0].What = fmt.Sprintf("Of %d vulnerabilities %d were found in all trials, %d in some, %d in none.", a.Entries, a.All, a.Some, a.Entries-a.Union())
+		fails[0].What = fmt.Sprintf(
+			"Of %d vulnerabilities %d were found in all trials, %d in some, %d in none.", a.Entries,
+			a.All, a.Some, a.Entries-a.Union())
 	}
 	if d, found, of := a.weakest(); of > 0 {
-		fails = append(fails, pointer{What: fmt.Sprintf("Weakest in %s: %.3g of %.3g.", d, found, of), Page: here + "missed&dimension=" + url.QueryEscape(string(d))})
+		fails = append(fails,
+			pointer{What: fmt.Sprintf("Weakest in %s: %.3g of %.3g.", d, found, of),
+				Page: here + "missed&dimension=" + url.QueryEscape(string(d))})
 	}
-	k.Answers = append(k.Answers, answer{"Fails at", fails}, answer{"Since the baseline", k.changed(x.Page)})
+	k.Answers = append(k.Answers, answer{"Fails at", fails},
+		answer{"Since the baseline", k.changed(x.Page)})
 }
 
 // against says how a variant compares with o, which is recorded.
@@ -443,11 +466,17 @@ func against(o *ranked, c score.Comparison) pointer {
 	d := c.Diff
 	switch c.Standing {
 	case score.Better:
-		return pointer{Badge: "conclusive", What: fmt.Sprintf("Better than %s (%s) by %.1f points (%.1f to %.1f).", o.Name, o.Note, d.Center, d.Lo, d.Hi)}
+		return pointer{Badge: "conclusive",
+			What: fmt.Sprintf("Better than %s (%s) by %.1f points (%.1f to %.1f).", o.Name, o.Note,
+				d.Center, d.Lo, d.Hi)}
 	case score.Worse:
-		return pointer{Badge: "conclusive", What: fmt.Sprintf("Worse than %s (%s) by %.1f points (%.1f to %.1f).", o.Name, o.Note, -d.Center, -d.Hi, -d.Lo)}
+		return pointer{Badge: "conclusive",
+			What: fmt.Sprintf("Worse than %s (%s) by %.1f points (%.1f to %.1f).", o.Name, o.Note,
+				-d.Center, -d.Hi, -d.Lo)}
 	}
-	return pointer{Badge: "inconclusive", What: fmt.Sprintf("Cannot be told apart from %s (%s): %+.1f points.", o.Name, o.Note, d.Center)}
+	return pointer{Badge: "inconclusive",
+		What: fmt.Sprintf("Cannot be told apart from %s (%s): %+.1f points.", o.Name,
+			o.Note, d.Center)}
 }
 
 // costs states what one of per and all cost in dollars and time, and a vulnerability found,
@@ -478,15 +507,19 @@ func (r *ranking) changed(page string) (lines []pointer) {
 			without = append(without, x.Name)
 			continue
 		}
-		lines = append(lines, pointer{Badge: string(x.Verdict), Class: x.Class, What: x.Name + ": " + x.Change, Page: cmp.Or(x.Page, page)})
+		lines = append(lines, pointer{Badge: string(x.Verdict), Class: x.Class,
+			What: x.Name + ": " + x.Change, Page: cmp.Or(x.Page, page)})
 	}
-	slices.SortStableFunc(lines, func(a, b pointer) int { return cmp.Compare(urgency(a.Badge), urgency(b.Badge)) })
+	slices.SortStableFunc(lines,
+		func(a, b pointer) int { return cmp.Compare(urgency(a.Badge), urgency(b.Badge)) })
 	if len(without) > 0 {
-		lines = append(lines, pointer{What: "No baseline: " + few(without) + ". assay baseline stores one."})
+		lines = append(lines,
+			pointer{What: "No baseline: " + few(without) + ". assay baseline stores one."})
 	}
 	const most = 5
 	if n := len(lines) - most; n > 0 {
-		lines = append(lines[:most], pointer{What: fmt.Sprintf("%d more", n), Page: "#table-" + strings.ToLower(r.Kind)})
+		lines = append(lines[:most], pointer{What: fmt.Sprintf("%d more", n),
+			Page: "#table-" + strings.ToLower(r.Kind)})
 	}
 	return lines
 }
@@ -500,7 +533,9 @@ func rankReviewers(ls []variantLine) *ranking {
 	for i := range ls {
 		l := &ls[i]
 		cases, families = max(cases, l.Bench.Cases), max(families, l.Bench.Families)
-		k.Rows = append(k.Rows, &ranked{Name: l.Short, Page: "reviewers.html#" + l.Anchor(), E: l.Rank, N: cell{Text: amount(l.Answers, "answer"), Beside: amount(l.Bench.Cases, "case")},
+		k.Rows = append(k.Rows, &ranked{Name: l.Short, Page: "reviewers.html#" + l.Anchor(),
+			E: l.Rank, N: cell{Text: amount(l.Answers, "answer"),
+				Beside: amount(l.Bench.Cases, "case")},
 			Used: l.Bench.Consumed, Partial: l.Partial, variant: l})
 		if x := k.Rows[i]; l.Partial {
 			x.Note = "a part of the cases"
@@ -524,25 +559,37 @@ func familiesOf(n int) string {
 func (k *ranking) answerReviewer(worst []*caseLine, variants []variantLine) {
 	x := k.best()
 	if x == nil {
-		k.Answers = []answer{{"Best", []pointer{{Badge: "WARN", What: "No reviewer answered good and bad cases: nothing can be said of any."}}}}
+		k.Answers = []answer{{"Best",
+			[]pointer{{Badge: "WARN",
+				What: "No reviewer answered good and bad cases: nothing can be said of any."}}}}
 		return
 	}
 	b := x.variant.Bench
-	k.Answers = append(k.Answers, answer{"Best", []pointer{{Class: x.Class, What: fmt.Sprintf("%s: balanced accuracy %v on %s.", x.Name, x.E, k.Of), Page: x.Page}}})
+	k.Answers = append(k.Answers,
+		answer{"Best",
+			[]pointer{{Class: x.Class, What: fmt.Sprintf("%s: balanced accuracy %v on %s.",
+				x.Name, x.E, k.Of), Page: x.Page}}})
 	sure := k.sure(x)
 	if x.E.Low.Defined && x.E.Low.V > 0.5 {
-		sure = append(sure, pointer{Badge: "conclusive", What: "Better than guessing, which has 50 %."})
+		sure = append(sure,
+			pointer{Badge: "conclusive", What: "Better than guessing, which has 50 %."})
 	} else {
-		sure = append(sure, pointer{Badge: "inconclusive", What: "May be no better than guessing, which has 50 %."})
+		sure = append(sure, pointer{Badge: "inconclusive",
+			What: "May be no better than guessing, which has 50 %."})
 	}
-	k.Answers = append(k.Answers, answer{"Is it real?", sure}, answer{"Cost", []pointer{{What: x.costs(k.Per, 0), Page: "cost.html"}}})
+	k.Answers = append(k.Answers, answer{"Is it real?", sure},
+		answer{"Cost", []pointer{{What: x.costs(k.Per, 0), Page: "cost.html"}}})
 	at := "cases.html#cases?of=" + url.QueryEscape(x.Name) + "&how="
 	fails := []pointer{}
 	if n := b.Outcomes[audit.OutcomeWrong]; n > 0 {
-		fails = append(fails, pointer{What: fmt.Sprintf("%d of %d answers are wrong: misses %v of bad cases, and calls %v of good ones bad.", n, b.Planned, less(b.Recall.Value), less(b.Specificity.Value)), Page: at + "missed"})
+		fails = append(fails,
+			pointer{What: fmt.Sprintf(
+				"%d of %d answers are wrong: misses %v of bad cases, and calls %v of good ones bad.", n, b.Planned, less(b.Recall.Value), less(b.Specificity.Value)), Page: at + "missed"})
 	}
 	if n := b.Planned - b.Outcomes[audit.OutcomeCorrect] - b.Outcomes[audit.OutcomeWrong]; n > 0 {
-		fails = append(fails, pointer{What: fmt.Sprintf("%d of %d trials have no answer.", n, b.Planned), Page: at + "none"})
+		fails = append(fails,
+			pointer{What: fmt.Sprintf("%d of %d trials have no answer.", n, b.Planned),
+				Page: at + "none"})
 	}
 	for _, c := range worst[:min(3, len(worst))] {
 		if p := c.missed(variants); p != nil {
@@ -552,7 +599,8 @@ func (k *ranking) answerReviewer(worst []*caseLine, variants []variantLine) {
 	if len(fails) == 0 {
 		fails = append(fails, pointer{What: "Nothing: every answer is right."})
 	}
-	k.Answers = append(k.Answers, answer{"Fails at", fails}, answer{"Since the baseline", k.changed(x.Page)})
+	k.Answers = append(k.Answers, answer{"Fails at", fails},
+		answer{"Since the baseline", k.changed(x.Page)})
 }
 
 // less is what a share lacks to be whole.
@@ -588,14 +636,16 @@ func (s *site) dress(k *ranking) *ranking {
 			l.Class = s.colours[name]
 		}
 	}
-	k.Chart = scatter(strings.ToUpper(k.Metric[:1])+k.Metric[1:]+" over cost", "dollars "+k.Per, spots, score.Dollars)
+	k.Chart = scatter(strings.ToUpper(k.Metric[:1])+k.Metric[1:]+" over cost", "dollars "+k.Per,
+		spots, score.Dollars)
 	return k
 }
 
 // spots returns the spots of a row at x, that of the union of an auditor's trials among them,
 // which costs as much as all of them.
 func (s *site) spots(r *ranked, x float64, metric string, text func(float64) string) []spot {
-	one := spot{Name: r.Name, Class: s.Class(r.Name), X: x, E: r.E, Quiet: r.Recorded, Text: fmt.Sprintf("%s: %s %v at %s", r.Name, metric, r.E, text(x))}
+	one := spot{Name: r.Name, Class: s.Class(r.Name), X: x, E: r.E, Quiet: r.Recorded,
+		Text: fmt.Sprintf("%s: %s %v at %s", r.Name, metric, r.E, text(x))}
 	a := r.audited
 	if a == nil || a.trials <= len(a.rows) {
 		return []spot{one}
@@ -603,7 +653,8 @@ func (s *site) spots(r *ranked, x float64, metric string, text func(float64) str
 	k := float64(a.trials) / float64(len(a.rows))
 	all := one
 	all.Name, all.Union, all.X, all.E = "", true, k*x, score.Estimate{Value: a.union()}
-	all.Text = fmt.Sprintf("%s, the union of %.2g trials: recall %v at %s", r.Name, k, a.union(), text(k*x))
+	all.Text = fmt.Sprintf("%s, the union of %.2g trials: recall %v at %s", r.Name, k,
+		a.union(), text(k*x))
 	return []spot{one, all}
 }
 

@@ -21,7 +21,8 @@ func TestRatesStandInPagesAndCSV(t *testing.T) {
 	rec := recordOf(t, "one", day, p, dims, goals, offKey(t, p))
 	rates := rec.Trials[0].Result.Rates
 	require.True(t, rates.Mean.Difference.Defined)
-	in := report.Input{Records: []*record.Record{rec}, Projects: map[string]*audit.Project{p.Name: p}}
+	in := report.Input{Records: []*record.Record{rec},
+		Projects: map[string]*audit.Project{p.Name: p}}
 
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
@@ -34,7 +35,8 @@ func TestRatesStandInPagesAndCSV(t *testing.T) {
 	require.True(t, ok)
 	table, _, _ = strings.Cut(table, "</table>")
 	require.Contains(t, table, "TPR minus FPR")
-	require.Equal(t, len(rates.CWEs)+2, strings.Count(table, "<tr>"), "a head, the mean and each CWE")
+	require.Equal(t, len(rates.CWEs)+2, strings.Count(table, "<tr>"),
+		"a head, the mean and each CWE")
 
 	metrics := 0
 	for line := range strings.Lines(as(t, "csv", in)) {

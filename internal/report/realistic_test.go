@@ -70,8 +70,10 @@ func draw(parts ...string) float64 {
 
 func (m *mockModel) answer(c *audit.Case, hard float64, trial int) store.Evaluation {
 	key := fmt.Sprint(m.name, m.prompt, c.ID(), trial)
-	e := store.Evaluation{Time: day.Add(time.Duration(trial) * time.Hour), TestFile: "tests/" + c.ID() + ".md", Model: m.name, Prompt: m.prompt, Expected: c.Label,
-		App: c.App, Query: c.Query, Family: c.Family(), Run: "r", Trial: key, Index: trial, Status: audit.Answered, CaseHash: "h",
+	e := store.Evaluation{Time: day.Add(time.Duration(trial) * time.Hour), TestFile: "tests/" +
+		c.ID() + ".md", Model: m.name, Prompt: m.prompt, Expected: c.Label,
+		App: c.App, Query: c.Query, Family: c.Family(), Run: "r", Trial: key, Index: trial,
+		Status: audit.Answered, CaseHash: "h",
 		Usage:   audit.Usage{TokensIn: 1400, TokensOut: 160, USD: m.usd, Priced: m.usd > 0},
 		Latency: time.Duration((0.6 + 0.8*draw("time", key)) * m.seconds * float64(time.Second))}
 	wrong := (1 - m.skill) * 2 * hard
@@ -92,10 +94,12 @@ func (m *mockModel) answer(c *audit.Case, hard float64, trial int) store.Evaluat
 	}
 	e.Outcome, e.Actual = audit.OutcomeCorrect, string(c.Label)
 	if !right {
-		e.Outcome, e.Actual = audit.OutcomeWrong, map[audit.Label]string{audit.Good: "bad", audit.Bad: "good"}[c.Label]
+		e.Outcome, e.Actual = audit.OutcomeWrong, map[audit.Label]string{audit.Good: "bad",
+			audit.Bad: "good"}[c.Label]
 	}
 	if m.confident > 0 {
-		e.Confidence = float64(m.confident+int(float64(99-m.confident)*(0.5*draw("sure", key)+0.5*(1-hard)))) / 100
+		e.Confidence = float64(m.confident+
+			int(float64(99-m.confident)*(0.5*draw("sure", key)+0.5*(1-hard)))) / 100
 	}
 	e.Explanation = "Every row that the statement gives belongs to the caller's tenant, and parameters are bound."
 	if e.Actual == "bad" {
@@ -121,7 +125,8 @@ func realisticAudits(t *testing.T) report.Input {
 	for _, r := range all {
 		byModel[r.Auditor] = append(byModel[r.Auditor], r)
 	}
-	run := func(model, name, id string, at time.Time, baseline []*record.Record) (rs []*record.Record) {
+	run := func(model, name, id string, at time.Time,
+		baseline []*record.Record) (rs []*record.Record) {
 		var subjects []score.Subject
 		for _, r := range byModel[model] {
 			own := *r
@@ -145,10 +150,12 @@ func realisticAudits(t *testing.T) report.Input {
 		return rs
 	}
 	was := run("claude-sonnet-4-6-agentic-v1", "audit-skill", "1", day, nil)
-	in.Records = slices.Concat(was, run("claude-haiku-4-5-agentic-v1", "audit-skill", "2", day.Add(48*time.Hour), was),
+	in.Records = slices.Concat(was, run("claude-haiku-4-5-agentic-v1", "audit-skill", "2",
+		day.Add(48*time.Hour), was),
 		run("deepseek-v4-flash-agentic-v1", "audit-skill-small", "2", day.Add(48*time.Hour), nil))
 	for _, r := range all {
-		if !slices.Contains([]string{"claude-haiku-4-5-agentic-v1", "deepseek-v4-flash-agentic-v1"}, r.Auditor) {
+		if !slices.Contains([]string{"claude-haiku-4-5-agentic-v1", "deepseek-v4-flash-agentic-v1"},
+			r.Auditor) {
 			in.Published = append(in.Published, r)
 		}
 	}

@@ -38,7 +38,8 @@ func (r row) kind() int {
 
 // Label returns the auditor's name, marked if it is a replay or a control.
 func (r row) Label() string {
-	return clip(r.Record.Auditor, shortMost) + [...]string{"", " (recorded)", " (control)"}[r.kind()]
+	return clip(r.Record.Auditor, shortMost) + [...]string{"",
+		" (recorded)", " (control)"}[r.kind()]
 }
 
 // rowOf returns the row of a record.
@@ -59,7 +60,10 @@ func rowOf(r *record.Record) row {
 }
 
 // Anchor names the auditor's part of its project's page.
-func (r row) Anchor() string { return "by-" + strings.TrimSuffix(pageName(r.Record.Auditor), ".html") }
+func (r row) Anchor() string {
+	return "by-" + strings.TrimSuffix(pageName(r.Record.Auditor),
+		".html")
+}
 
 // latest returns the newest record of each project and auditor, sorted by project and auditor.
 func (in *Input) latest(suite string) []row {
@@ -104,7 +108,8 @@ func matrixOf(rows []row) matrix {
 	})
 	var m matrix
 	if len(names) > auditorsMost {
-		m.Cut = fmt.Sprintf("%d of %d auditors are shown: those with records on most projects.", auditorsMost, len(names))
+		m.Cut = fmt.Sprintf("%d of %d auditors are shown: those with records on most projects.",
+			auditorsMost, len(names))
 		names = names[:auditorsMost]
 	}
 	for _, name := range names {
@@ -113,7 +118,8 @@ func matrixOf(rows []row) matrix {
 	for i := range rows {
 		r := &rows[i]
 		if n := len(m.Lines); n == 0 || m.Lines[n-1].Project != r.Record.Project {
-			m.Lines = append(m.Lines, matrixLine{r.Record.Project, r.Project, make([]*row, len(names))})
+			m.Lines = append(m.Lines, matrixLine{r.Record.Project, r.Project,
+				make([]*row, len(names))})
 		}
 		if at := slices.Index(names, r.Record.Auditor); at >= 0 {
 			m.Lines[len(m.Lines)-1].Cells[at] = r

@@ -75,7 +75,8 @@ type CaseResults struct {
 	Case   *audit.Case
 	Hash   string
 	Trials []*Trial
-	Told   []Telling       // the newest answers with their words, newest first, at most tellings of them
+	// the newest answers with their words, newest first, at most tellings of them
+	Told   []Telling
 	newest [tellings]int64 // IDs of the newest answers, newest first
 	used   spent           // by Trials, with all attempts
 }
@@ -122,7 +123,8 @@ var ErrNoEvaluations = errors.New("no evaluations: expected those of a run of go
 
 // LoadResults reads what q chooses, with words also explanations and the trend; a row of a
 // case that the key does not hold is taken as its file name says.
-func LoadResults(ctx context.Context, st store.Store, q store.Query, key Key, words bool) (*Results, error) {
+func LoadResults(ctx context.Context, st store.Store, q store.Query,
+	key Key, words bool) (*Results, error) {
 	l, err := newestRuns(ctx, st, q, key)
 	if err != nil {
 		return nil, err
@@ -181,7 +183,8 @@ func newestRuns(ctx context.Context, st store.Store, q store.Query, key Key) (*l
 
 // readRun reads the rows of a run and of those that it continues: those of the given variants,
 // or all of them.
-func (l *loader) readRun(ctx context.Context, st store.Store, q store.Query, of map[Variant]bool) error {
+func (l *loader) readRun(ctx context.Context, st store.Store, q store.Query,
+	of map[Variant]bool) error {
 	l.run, q.Continued = q.Run, true
 	for e, err := range st.Summaries(ctx, q) {
 		if err != nil {
@@ -253,8 +256,9 @@ type loader struct {
 
 // newLoader returns an empty loader.
 func newLoader(key Key) *loader {
-	return &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){}, variants: map[Variant]*VariantResults{},
-		trials: map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+	return &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){},
+		variants: map[Variant]*VariantResults{},
+		trials:   map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
 }
 
 // variant returns the results of an evaluation's variant.
@@ -263,7 +267,8 @@ func (l *loader) variant(e *store.Evaluation) *VariantResults {
 	s := l.variants[k]
 	if s == nil {
 		k = Variant{strings.Clone(e.Model), strings.Clone(e.Prompt)}
-		s = &VariantResults{Variant: k, Short: k.String(), Cases: map[string]*CaseResults{}, Run: l.run}
+		s = &VariantResults{Variant: k, Short: k.String(), Cases: map[string]*CaseResults{},
+			Run: l.run}
 		l.variants[k] = s
 		l.r.Variants = append(l.r.Variants, s)
 	}
@@ -354,13 +359,17 @@ func (l *loader) addCase(e *store.Evaluation) {
 func odd(e *store.Evaluation) error {
 	switch {
 	case e.Expected != audit.Good && e.Expected != audit.Bad:
-		return fmt.Errorf("evaluation %d has the expected_result %q: expected good or bad", e.ID, clip(string(e.Expected), 60))
+		return fmt.Errorf("evaluation %d has the expected_result %q: expected good or bad", e.ID,
+			clip(string(e.Expected), 60))
 	case strings.HasPrefix(e.TestFile, "fixtures/planted/"):
-		return fmt.Errorf("evaluation %d is of a module review, which areas replaced: go test -run Regression -filter areas", e.ID)
+		return fmt.Errorf(
+			"evaluation %d is of a module review, which areas replaced: go test -run Regression -filter areas", e.ID)
 	case e.Index < 0 || e.Index > trialsMost:
-		return fmt.Errorf("evaluation %d has the trial_index %d: expected 0 to %d", e.ID, e.Index, trialsMost)
+		return fmt.Errorf("evaluation %d has the trial_index %d: expected 0 to %d", e.ID,
+			e.Index, trialsMost)
 	case !slices.Contains(outcomes, e.Outcome):
-		return fmt.Errorf("evaluation %d has the outcome %q: expected one of %q; a later Assay may have written it", e.ID, clip(string(e.Outcome), 60), outcomes)
+		return fmt.Errorf(
+			"evaluation %d has the outcome %q: expected one of %q; a later Assay may have written it", e.ID, clip(string(e.Outcome), 60), outcomes)
 	}
 	return nil
 }
@@ -417,7 +426,8 @@ func (l *loader) caseOf(e *store.Evaluation) *audit.Case {
 	if c := l.key.Cases[id]; c != nil && c.Label == e.Expected {
 		return c
 	}
-	c := &audit.Case{App: e.App, Query: e.Query, Label: e.Expected, Pos: audit.Pos{File: e.TestFile}}
+	c := &audit.Case{App: e.App, Query: e.Query, Label: e.Expected,
+		Pos: audit.Pos{File: e.TestFile}}
 	if parts := strings.Split(stem, "-"); len(parts) >= 2 {
 		c.Number, _ = strconv.Atoi(parts[len(parts)-2])
 	}

@@ -94,7 +94,8 @@ func (s *site) reviewersPage(k *ranking, ls []variantLine) (*reviewersPage, erro
 		}
 	}
 	trend := s.in.Results.Trend()
-	p.History = lineChart("Balanced accuracy run by run, with 95 % intervals", trend[:min(topMost, len(trend))], score.Value{}, s.Class)
+	p.History = lineChart("Balanced accuracy run by run, with 95 % intervals",
+		trend[:min(topMost, len(trend))], score.Value{}, s.Class)
 	p.families(s)
 	var err error
 	p.Apps, err = appLines(ls)
@@ -144,10 +145,12 @@ func (p *reviewersPage) families(s *site) {
 		lines[f] = shareCells(cs)
 	}
 	names := slices.Sorted(maps.Keys(lines))
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(right(lines[a]), right(lines[b])) })
+	slices.SortStableFunc(names,
+		func(a, b string) int { return cmp.Compare(right(lines[a]), right(lines[b])) })
 	cols := []gridColumn{{Name: "family", Link: "link"}}
 	for _, l := range p.Variants {
-		cols = append(cols, gridColumn{Name: l.Short, Kind: "share", Term: "right-answers", Class: s.Class(l.Short)})
+		cols = append(cols, gridColumn{Name: l.Short, Kind: "share", Term: "right-answers",
+			Class: s.Class(l.Short)})
 	}
 	p.Families = newGrid("family", append(cols, gridColumn{Name: "link", Hidden: true})...)
 	for _, f := range names {

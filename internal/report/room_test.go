@@ -34,9 +34,11 @@ func TestFiguresByCWEOfManyReviewers(t *testing.T) {
 			evs = append(evs, e)
 		}
 	}
-	in := report.Input{Made: day, Results: answered(t, evs, report.Key{Cases: byID}), Apps: corpus.Apps}
+	in := report.Input{Made: day, Results: answered(t, evs, report.Key{Cases: byID}),
+		Apps: corpus.Apps}
 	_, pages := write(t, in)
-	require.Regexp(t, `Of the \d+ reviewers with the highest balanced accuracy: assay report --format csv has all`, pages["reviewers.html"])
+	require.Regexp(t,
+		`Of the \d+ reviewers with the highest balanced accuracy: assay report --format csv has all`, pages["reviewers.html"])
 	require.Contains(t, pages["reviewers.html"], `id="rates-0"`)
 }
 
@@ -59,7 +61,9 @@ func TestFiguresByCWEOfManyAuditors(t *testing.T) {
 	}
 	_, pages := write(t, in)
 	page := pages[filepath.Join("projects", "dataease.html")]
-	require.Regexp(t, `Figures by CWE are shown of the first \d+ auditors: assay report --format csv has all`, page)
+	require.Regexp(t,
+		`Figures by CWE are shown of the first \d+ auditors: assay report --format csv has all`,
+		page)
 	require.Contains(t, page, `id="rates-by-agent-0"`)
 }
 
@@ -70,7 +74,8 @@ func TestPagesOfApplicationsOfLikeNames(t *testing.T) {
 		e := evaluation(0, day)
 		e.App, e.Query = []string{"shop", "shop", "shop-2"}[i%3], fmt.Sprintf("q%03d", i)
 		e.Trial, e.Explanation = fmt.Sprint(i), strings.Repeat(fmt.Sprint(i, " "), 1000)
-		e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-01-good.md", e.App, e.Query)
+		e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-01-good.md",
+			e.App, e.Query)
 		evs = append(evs, e)
 	}
 	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
@@ -101,10 +106,12 @@ func TestPagesOfApplicationsThatDifferByCase(t *testing.T) {
 // A case may be a whole file of a foreign corpus: what is too long for a page is cut, and
 // told.
 func TestACaseThatIsLongerThanAPage(t *testing.T) {
-	c := &audit.Case{App: "shop", Query: "q", Number: 1, Label: audit.Good, Code: strings.Repeat("if a < b {\n", 200_000)}
+	c := &audit.Case{App: "shop", Query: "q", Number: 1, Label: audit.Good,
+		Code: strings.Repeat("if a < b {\n", 200_000)}
 	e := evaluation(0, day)
 	e.App, e.Query, e.Family, e.TestFile, e.Expected = "shop", "q", "shop/q", "tests/shop/q-01-good.md", audit.Good
-	in := report.Input{Made: day, Results: answered(t, []store.Evaluation{e}, report.Key{Cases: map[string]*audit.Case{c.ID(): c}})}
+	in := report.Input{Made: day, Results: answered(t, []store.Evaluation{e},
+		report.Key{Cases: map[string]*audit.Case{c.ID(): c}})}
 	_, pages := write(t, in)
 	page := pages[filepath.Join("cases", "shop.html")]
 	require.Contains(t, page, `if a `)
@@ -116,7 +123,8 @@ func TestNotesThatAreLeftOutAreCounted(t *testing.T) {
 	for i := range 25 {
 		notes = append(notes, fmt.Sprint("note-", i))
 	}
-	in := report.Input{Made: day, Notes: notes, Results: manyReviewers(t, 101, 1)} // whose number is a note, too
+	// whose number is a note, too
+	in := report.Input{Made: day, Notes: notes, Results: manyReviewers(t, 101, 1)}
 	_, pages := write(t, in)
 	require.Contains(t, pages["index.html"], "note-19")
 	require.Contains(t, pages["index.html"], "5 notes more: assay report --format text shows all.")

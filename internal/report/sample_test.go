@@ -51,13 +51,16 @@ func audits(t *testing.T, words string) report.Input {
 	t.Helper()
 	p, dims, goals := project(t, "go-test-bench")
 	all := score.AsFindings(p)
-	evil := audit.Finding{ID: words, Title: words, Description: words + " again", File: words, Function: words, CWEs: []audit.CWE{89}, Suppressed: ""}
-	return report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}, Records: []*record.Record{
-		recordOf(t, "agent", day, p, dims, goals, all[:30], all[4:30]),
-		recordOf(t, "agent", day.Add(24*time.Hour), p, dims, goals, all[:36], all[6:40]),
-		recordOf(t, "agent", day.Add(48*time.Hour), p, dims, goals, append(all[2:34:34], evil), all[6:40]),
-		recordOf(t, words, day.Add(49*time.Hour), p, dims, goals, append(all[20:22:22], evil)),
-	}}
+	evil := audit.Finding{ID: words, Title: words, Description: words + " again", File: words,
+		Function: words, CWEs: []audit.CWE{89}, Suppressed: ""}
+	return report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p},
+		Records: []*record.Record{
+			recordOf(t, "agent", day, p, dims, goals, all[:30], all[4:30]),
+			recordOf(t, "agent", day.Add(24*time.Hour), p, dims, goals, all[:36], all[6:40]),
+			recordOf(t, "agent", day.Add(48*time.Hour), p, dims, goals,
+				append(all[2:34:34], evil), all[6:40]),
+			recordOf(t, words, day.Add(49*time.Hour), p, dims, goals, append(all[20:22:22], evil)),
+		}}
 }
 
 // results lets four reviewers answer the corpus, and reads it back from a store.
@@ -68,14 +71,19 @@ func results(t *testing.T, cases []*audit.Case, words string) *report.Results {
 	for i, c := range cases {
 		byID[c.ID()] = c
 		for k, model := range []string{"careful", "quick", "silent", words} {
-			e := store.Evaluation{Time: day, TestFile: "tests/" + c.ID() + ".md", Model: model, Prompt: "evaluation-prompt", Expected: c.Label, App: c.App, Query: c.Query,
-				Family: c.Family(), Run: "r", Trial: c.ID() + model, Outcome: audit.OutcomeCorrect, Status: audit.Answered, Actual: string(c.Label), CaseHash: "h",
-				Violates: c.Violates, Explanation: words, Usage: audit.Usage{TokensIn: 900, TokensOut: 80, USD: 0.0003 * float64(1+k*7), Priced: true}, Latency: time.Second}
+			e := store.Evaluation{Time: day, TestFile: "tests/" + c.ID() + ".md", Model: model,
+				Prompt: "evaluation-prompt", Expected: c.Label, App: c.App, Query: c.Query,
+				Family: c.Family(), Run: "r", Trial: c.ID() + model, Outcome: audit.OutcomeCorrect,
+				Status: audit.Answered, Actual: string(c.Label), CaseHash: "h",
+				Violates: c.Violates, Explanation: words, Usage: audit.Usage{TokensIn: 900,
+					TokensOut: 80, USD: 0.0003 * float64(1+k*7), Priced: true},
+				Latency: time.Second}
 			switch {
 			case model == "silent" && i%5 == 0:
 				e.Outcome, e.Status, e.Actual, e.Detail = audit.OutcomeRefused, audit.Refused, "refused", words
 			case (i+k)%[]int{7, 5, 3, 9}[k] == 0:
-				e.Outcome, e.Actual = audit.OutcomeWrong, map[audit.Label]string{audit.Good: "bad", audit.Bad: "good"}[c.Label]
+				e.Outcome, e.Actual = audit.OutcomeWrong, map[audit.Label]string{audit.Good: "bad",
+					audit.Bad: "good"}[c.Label]
 			}
 			evs = append(evs, e)
 		}
@@ -90,8 +98,10 @@ func manyReviewers(t *testing.T, n, apps int) *report.Results {
 	for m := range n {
 		for c := range 24 * apps {
 			e := evaluation(10*c, day)
-			e.Model, e.Trial, e.App, e.Query = fmt.Sprintf("model-%04d", m), fmt.Sprint(m, c), fmt.Sprint("app", c/24), fmt.Sprint("query-", c/6%4)
-			e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-%02d-%s.md", e.App, e.Query, c%6+1, e.Expected)
+			e.Model, e.Trial, e.App, e.Query = fmt.Sprintf("model-%04d", m), fmt.Sprint(m,
+				c), fmt.Sprint("app", c/24), fmt.Sprint("query-", c/6%4)
+			e.Family, e.TestFile = e.App+"/"+e.Query, fmt.Sprintf("tests/%s/%s-%02d-%s.md", e.App,
+				e.Query, c%6+1, e.Expected)
 			evs = append(evs, e)
 		}
 	}
@@ -107,13 +117,18 @@ func evaluation(i int, start time.Time) store.Evaluation {
 		label, violates = audit.Good, nil
 	}
 	app, query := fmt.Sprint("app", c/6%5), fmt.Sprint("query-", c/30)
-	e := store.Evaluation{Time: start.Add(time.Duration(i) * time.Millisecond), Run: "r", Trial: fmt.Sprint(i), Index: trial,
-		Model: fmt.Sprint("model-", model), Prompt: "evaluation-prompt", App: app, Query: query, Family: app + "/" + query,
-		TestFile: fmt.Sprintf("tests/%s/%s-%02d-%s.md", app, query, number, label), Expected: label, Actual: string(label),
-		Outcome: audit.OutcomeCorrect, Status: audit.Answered, Violates: violates, Reason: store.ReasonRight, CaseHash: "h",
+	e := store.Evaluation{Time: start.Add(time.Duration(i) * time.Millisecond), Run: "r",
+		Trial: fmt.Sprint(i), Index: trial,
+		Model: fmt.Sprint("model-", model), Prompt: "evaluation-prompt", App: app, Query: query,
+		Family:   app + "/" + query,
+		TestFile: fmt.Sprintf("tests/%s/%s-%02d-%s.md", app, query, number, label), Expected: label,
+		Actual:  string(label),
+		Outcome: audit.OutcomeCorrect, Status: audit.Answered, Violates: violates,
+		Reason: store.ReasonRight, CaseHash: "h",
 		Explanation: "The statement joins the tenant's rows without a predicate on the tenant, so that rows of others show.",
 		Reply:       `{"verdict":"bad","explanation":"...","violates":[1,2]}`,
-		Usage:       audit.Usage{TokensIn: 900, TokensOut: 80, USD: 0.0004 * float64(model+1), Priced: true}, Latency: 800 * time.Millisecond}
+		Usage: audit.Usage{TokensIn: 900, TokensOut: 80,
+			USD: 0.0004 * float64(model+1), Priced: true}, Latency: 800 * time.Millisecond}
 	switch h := (i * 2654435761) >> 7 % 100; {
 	case h < 5+model*3:
 		e.Outcome, e.Actual, e.Reason = audit.OutcomeWrong, "good", store.ReasonUnknown

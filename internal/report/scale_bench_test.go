@@ -32,7 +32,9 @@ func fill(tb testing.TB, where string, rows int) {
 	for i := range rows {
 		run := fmt.Sprint("run-", i/each)
 		if i%each == 0 {
-			require.NoError(tb, st.Begin(ctx, store.Run{ID: run, Started: start.Add(time.Duration(i) * time.Second), Planned: each, State: "ended"}))
+			require.NoError(tb,
+				st.Begin(ctx, store.Run{ID: run, Started: start.Add(time.Duration(i) * time.Second),
+					Planned: each, State: "ended"}))
 		}
 		e := evaluation(i, start)
 		e.Run = run
@@ -66,7 +68,8 @@ func BenchmarkSite(b *testing.B) {
 	var cpu time.Duration
 	var peak int64
 	for b.Loop() {
-		cmd := exec.Command(bin, "report", "--root", "../..", "--records", b.TempDir(), "--db", where, "--out", b.TempDir())
+		cmd := exec.Command(bin, "report", "--root", "../..", "--records", b.TempDir(), "--db",
+			where, "--out", b.TempDir())
 		out, err := cmd.CombinedOutput()
 		require.NoError(b, err, "%s", out)
 		cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()

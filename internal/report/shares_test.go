@@ -15,7 +15,8 @@ func TestAskedAgain(t *testing.T) {
 	a, b := &audit.Case{Query: "a"}, &audit.Case{Query: "b"}
 	answers := func(trials int, ofB ...audit.Outcome) (as []score.Answer) {
 		for n := range trials {
-			as = append(as, score.Answer{Case: a, Trial: n, Outcome: audit.OutcomeCorrect}, score.Answer{Case: b, Trial: n, Outcome: ofB[n%len(ofB)]})
+			as = append(as, score.Answer{Case: a, Trial: n, Outcome: audit.OutcomeCorrect},
+				score.Answer{Case: b, Trial: n, Outcome: ofB[n%len(ofB)]})
 		}
 		return as
 	}

@@ -41,8 +41,9 @@ const MaxPage = 2 << 20
 // Input is what a report is made of. Records and Results may each be missing, not
 // both.
 type Input struct {
-	Records  []*record.Record          // oldest first
-	Projects map[string]*audit.Project // keys by name; a record whose key is missing is shown without titles and places
+	Records []*record.Record // oldest first
+	// keys by name; a record whose key is missing is shown without titles and places
+	Projects map[string]*audit.Project
 	Results  *Results
 	Apps     []*audit.App
 	Made     time.Time
@@ -53,7 +54,8 @@ type Input struct {
 	Published []*record.Record
 
 	// Source reads a file of a project's pinned tree, Prompts are the evaluation
-	// prompts by name, Transcripts what the auditor of a record wrote. Each may be missing: pages then lack what is made of it.
+	// prompts by name, Transcripts what the auditor of a record wrote. Each may be missing:
+	// pages then lack what is made of it.
 	Source      func(project, path string) ([]byte, error)
 	Prompts     map[string]string
 	Held        Held // what runs are held against
@@ -139,7 +141,8 @@ func WriteSingle(w io.Writer, in Input) error {
 	}
 	slices.SortStableFunc(s.Parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
 	var b bytes.Buffer
-	if err := s.pages.ExecuteTemplate(&b, "single.html", page{Title: "Report", Body: s.Parts, Site: s}); err != nil {
+	if err := s.pages.ExecuteTemplate(&b, "single.html",
+		page{Title: "Report", Body: s.Parts, Site: s}); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
@@ -156,9 +159,11 @@ func (s *site) make() error {
 		s.Sections = append(s.Sections, section{"Auditors", "auditors.html"})
 	}
 	if s.in.Results != nil {
-		s.Sections = append(s.Sections, section{"Reviewers", "reviewers.html"}, section{"Cases", "cases.html"})
+		s.Sections = append(s.Sections, section{"Reviewers", "reviewers.html"},
+			section{"Cases", "cases.html"})
 	}
-	s.Sections = append(s.Sections, section{"Cost", "cost.html"}, section{"Glossary", "glossary.html"})
+	s.Sections = append(s.Sections, section{"Cost", "cost.html"},
+		section{"Glossary", "glossary.html"})
 	s.Made = s.in.Made.UTC().Format("2006-01-02 15:04 UTC")
 	if err := s.load(); err != nil {
 		return err
@@ -183,7 +188,8 @@ func (s *site) load() error {
 	if s.served {
 		connect, s.Served = "connect-src 'self'; ", s.in.Made.UTC().Format(time.RFC3339Nano)
 	}
-	s.CSP = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", HashOf([]byte(css)), HashOf(js), connect)
+	s.CSP = fmt.Sprintf(
+		"default-src 'none'; style-src '%s'; script-src '%s'; %sbase-uri 'none'; form-action 'none'", HashOf([]byte(css)), HashOf(js), connect)
 	var err error
 	s.pages, err = template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html")
 	return err
@@ -222,11 +228,13 @@ func (s *site) render(name, tmpl, here, title string, body any, grids ...*grid) 
 		return fmt.Errorf("%s: two pages of one name", name)
 	}
 	s.wrote[name] = true
-	p := page{Title: title, Up: strings.Repeat("../", strings.Count(name, "/")), Here: here, Body: body, Site: s}
+	p := page{Title: title, Up: strings.Repeat("../", strings.Count(name, "/")), Here: here,
+		Body: body, Site: s}
 	text, err := s.execute(tmpl, p)
 	for err == nil && len(text) > MaxPage {
 		if !shorten(grids) {
-			return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name, len(text), MaxPage)
+			return fmt.Errorf("%s: %d bytes, more than the %d that a page may have", name,
+				len(text), MaxPage)
 		}
 		text, err = s.execute(tmpl, p)
 	}
@@ -293,7 +301,8 @@ func visible(page []byte, escapes bool) []byte {
 // names of files ignore case neither.
 func pageName(name string) string {
 	clean := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||
+			r == '_' {
 			return r
 		}
 		return '_'
@@ -321,9 +330,12 @@ var functions = template.FuncMap{
 	"benchCells":   func(b *score.Bench) []cell { return cells(score.BenchMetrics(), b) },
 	"rateCells":    func(r score.Rate) []cell { return cells(score.RateMetrics(), &r) },
 	"estimate":     func(e score.Estimate) cell { return cellFrom(e.String(), e) },
-	"id":           func(s string) string { return strings.ReplaceAll(strings.ToLower(s), " ", "-") },
-	"lost":         Moved.lost,
-	"outcomes":     audit.Outcomes,
+	"id": func(s string) string {
+		return strings.ReplaceAll(strings.ToLower(s), " ",
+			"-")
+	},
+	"lost":     Moved.lost,
+	"outcomes": audit.Outcomes,
 	"corroborated": func(m *score.Metrics) []cell {
 		return cells(score.AuditMetrics(), &score.Metrics{Part: m.Corroborated})
 	},
@@ -344,9 +356,11 @@ func badge(v any) string {
 	switch s := fmt.Sprint(v); s {
 	case "PASS", "correct", "matched", "found", "better", "conclusive", "gained":
 		return "b good"
-	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse", "CRITICAL", "lost", "changed", "failed":
+	case "FAIL", "wrong", "decoy hit", "missing path", "line past end of file", "missed", "worse",
+		"CRITICAL", "lost", "changed", "failed":
 		return "b bad"
-	case "WARN", "INVALID", "half", "partial", "misplaced", "malformed", "refused", "errored", "no answer", "running", "HIGH", "not settled", "inconclusive":
+	case "WARN", "INVALID", "half", "partial", "misplaced", "malformed", "refused", "errored",
+		"no answer", "running", "HIGH", "not settled", "inconclusive":
 		return "b warn"
 	}
 	return "b"

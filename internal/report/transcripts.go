@@ -35,8 +35,12 @@ func (s *site) transcripts(p *projectPage) {
 	if s.in.Transcripts == nil {
 		return
 	}
-	g := newGrid("", gridColumn{Name: "turn", Kind: "num"}, gridColumn{Name: "did", Kind: "badge", Pick: true}, gridColumn{Name: "what", Kind: "text", Opens: true}, gridColumn{Name: "tokens in", Kind: "num"}, gridColumn{Name: "out", Kind: "num"},
-		gridColumn{Name: "USD", Kind: "num"}, gridColumn{Name: "seconds", Kind: "num"}, gridColumn{Name: "run", Pick: true}, gridColumn{Name: "words", Kind: "words"})
+	g := newGrid("", gridColumn{Name: "turn", Kind: "num"},
+		gridColumn{Name: "did", Kind: "badge", Pick: true}, gridColumn{Name: "what",
+			Kind: "text", Opens: true}, gridColumn{Name: "tokens in", Kind: "num"},
+		gridColumn{Name: "out", Kind: "num"},
+		gridColumn{Name: "USD", Kind: "num"}, gridColumn{Name: "seconds", Kind: "num"},
+		gridColumn{Name: "run", Pick: true}, gridColumn{Name: "words", Kind: "words"})
 	room := transcriptsMost
 	for _, r := range p.Rows {
 		ts, err := s.in.Transcripts(r.Record)
@@ -45,12 +49,15 @@ func (s *site) transcripts(p *projectPage) {
 		}
 		for i := range ts {
 			t := &ts[i]
-			part := transcriptPart{Who: fmt.Sprintf("%s, %s", r.Label(), clip(t.Name, 60)), Facts: runFacts(t)}
+			part := transcriptPart{Who: fmt.Sprintf("%s, %s", r.Label(), clip(t.Name, 60)),
+				Facts: runFacts(t)}
 			addTurns(g, part.Who, t.Turns())
 			for _, k := range t.Kept {
 				text := audit.Clip(t.Text(k.Name), min(streamMost, max(0, room)))
 				room -= len(text)
-				part.Streams = append(part.Streams, streamPart{clip(k.Name, 20), fmt.Sprintf("%d bytes", k.Size), strings.ToValidUTF8(string(text), "?")})
+				part.Streams = append(part.Streams,
+					streamPart{clip(k.Name, 20), fmt.Sprintf("%d bytes", k.Size),
+						strings.ToValidUTF8(string(text), "?")})
 			}
 			p.Transcripts = append(p.Transcripts, part)
 		}
@@ -63,7 +70,8 @@ func (s *site) transcripts(p *projectPage) {
 // addTurns adds a row for what was said in each turn, and for each use of a tool.
 func addTurns(g *grid, run string, turns []events.Turn) {
 	for i, t := range turns {
-		in, out, usd, seconds := number(float64(t.Usage.TokensIn)), number(float64(t.Usage.TokensOut)), number(t.Usage.USD), number(t.Seconds)
+		in, out, usd, seconds := number(float64(t.Usage.TokensIn)),
+			number(float64(t.Usage.TokensOut)), number(t.Usage.USD), number(t.Seconds)
 		row := func(did, what, words string) {
 			if words = clipWords(words, wordsMost); words == what {
 				words = ""
@@ -106,7 +114,8 @@ func runFacts(t *record.Transcript) string {
 		facts = append(facts, clip(t.Model, 80))
 	}
 	if u := t.Usage; u.TokensIn+u.TokensOut > 0 {
-		facts = append(facts, fmt.Sprintf("%d turns, %d tokens in, %d out", u.Turns, u.TokensIn, u.TokensOut))
+		facts = append(facts, fmt.Sprintf("%d turns, %d tokens in, %d out", u.Turns,
+			u.TokensIn, u.TokensOut))
 	}
 	if t.Usage.USD > 0 {
 		facts = append(facts, fmt.Sprintf("%.2f USD", t.Usage.USD))

@@ -54,7 +54,8 @@ func pastOf(ctx context.Context, st store.Store, key Key) (past []Past, err erro
 		}
 		p := Past{run.Started, rankReviewers(ls[:min(topMost, len(ls))])}
 		p.ranking.answerReviewer(nil, ls)
-		p.ranking.Answers = p.ranking.Answers[:min(3, len(p.ranking.Answers))] // no case and no baseline is of this run
+		// no case and no baseline is of this run
+		p.ranking.Answers = p.ranking.Answers[:min(3, len(p.ranking.Answers))]
 		for _, x := range p.ranking.Rows {
 			x.Name, x.variant, x.Page = x.variant.String(), nil, ""
 		}

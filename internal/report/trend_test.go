@@ -25,7 +25,9 @@ func TestBenchTrend(t *testing.T) {
 	defer st.Close()
 	for i, suite := range []string{"Bench", "Bench", "Smoke"} {
 		run := fmt.Sprint("run-", i)
-		require.NoError(t, st.Begin(ctx, store.Run{ID: run, Suite: suite, Started: day.Add(time.Duration(i) * time.Hour), Planned: 60}))
+		require.NoError(t,
+			st.Begin(ctx, store.Run{ID: run, Suite: suite,
+				Started: day.Add(time.Duration(i) * time.Hour), Planned: 60}))
 		for c := range 60 {
 			e := evaluation(10*c, day)
 			e.Run, e.Trial = run, fmt.Sprint(run, c)

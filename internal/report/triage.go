@@ -20,7 +20,8 @@ func Candidates(rs []*record.Record) []score.Scored {
 	for _, r := range rs {
 		for _, t := range r.Counting() {
 			for _, s := range t.Findings {
-				if fp := s.Fingerprint(); score.Reviewable(s.Disposition) && s.Review == "" && !seen[fp] {
+				if fp := s.Fingerprint(); score.Reviewable(s.Disposition) && s.Review == "" &&
+					!seen[fp] {
 					seen[fp] = true
 					all.Findings = append(all.Findings, s)
 				}
@@ -60,9 +61,11 @@ func Around(src string, lines audit.Range) string {
 
 // ReviewOf returns the row of reviews that rules a candidate. Why is the finding's title; the
 // reviewer may add to it.
-func ReviewOf(c *score.Scored, p *audit.Project, ruling audit.Ruling, entry, by, date string) audit.FindingReview {
+func ReviewOf(c *score.Scored, p *audit.Project, ruling audit.Ruling, entry,
+	by, date string) audit.FindingReview {
 	f := &c.Finding
-	v := audit.FindingReview{File: cmp.Or(c.Path, f.File), Lines: f.Lines, Ruling: ruling, Entry: entry, By: by, Date: date, Why: clip(audit.OneLine(f.Title, 200), 200)}
+	v := audit.FindingReview{File: cmp.Or(c.Path, f.File), Lines: f.Lines, Ruling: ruling,
+		Entry: entry, By: by, Date: date, Why: clip(audit.OneLine(f.Title, 200), 200)}
 	for _, w := range f.CWEs {
 		if len(v.CWEs) < 3 && !slices.Contains(v.CWEs, w) {
 			v.CWEs = append(v.CWEs, w)
@@ -86,9 +89,11 @@ func Nearest(c *score.Scored, p *audit.Project) []audit.Known {
 	rank := func(k *audit.Known) int {
 		gap := 0
 		if !k.Lines.IsZero() && !c.Finding.Lines.IsZero() {
-			gap = max(0, k.Lines.Start-max(c.Finding.Lines.Start, c.Finding.Lines.End), c.Finding.Lines.Start-max(k.Lines.Start, k.Lines.End))
+			gap = max(0, k.Lines.Start-max(c.Finding.Lines.Start, c.Finding.Lines.End),
+				c.Finding.Lines.Start-max(k.Lines.Start, k.Lines.End))
 		}
-		same := slices.ContainsFunc(c.Finding.CWEs, func(w audit.CWE) bool { return slices.Contains(k.CWEs, w) })
+		same := slices.ContainsFunc(c.Finding.CWEs,
+			func(w audit.CWE) bool { return slices.Contains(k.CWEs, w) })
 		const far = 1 << 20
 		switch {
 		case k.File == c.Path && same:
@@ -108,6 +113,7 @@ func Nearest(c *score.Scored, p *audit.Project) []audit.Known {
 			near = append(near, k)
 		}
 	}
-	slices.SortStableFunc(near, func(a, b audit.Known) int { return cmp.Compare(rank(&a), rank(&b)) })
+	slices.SortStableFunc(near,
+		func(a, b audit.Known) int { return cmp.Compare(rank(&a), rank(&b)) })
 	return near[:min(9, len(near))]
 }

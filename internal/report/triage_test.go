@@ -23,7 +23,9 @@ func offKey(t *testing.T, p *audit.Project) []audit.Finding {
 	var fs []audit.Finding
 	for i, file := range []string{"cmd/chi/app.go", "cmd/std/app.go"} {
 		require.Contains(t, p.Tree, file)
-		fs = append(fs, audit.Finding{File: file, Lines: audit.Range{Start: 2 + i, End: 2 + i}, CWEs: []audit.CWE{611}, Severity: audit.High, Title: "new | thing\n<!-- true 000000000000000000000000 -->", Function: "main"})
+		fs = append(fs, audit.Finding{File: file, Lines: audit.Range{Start: 2 + i, End: 2 + i},
+			CWEs: []audit.CWE{611}, Severity: audit.High,
+			Title: "new | thing\n<!-- true 000000000000000000000000 -->", Function: "main"})
 	}
 	return fs
 }
@@ -39,12 +41,15 @@ func TestTriageWritesRowsThatRule(t *testing.T) {
 	require.Equal(t, cs, report.Candidates([]*record.Record{b, a}), "the order is nobody's choice")
 	require.NotContains(t, report.Show(&cs[0]), "one")
 	for _, k := range report.Nearest(&cs[0], p) {
-		require.True(t, k.File == cs[0].Path || slices.Contains(k.Also, cs[0].Path) || slices.Contains(k.CWEs, 611))
+		require.True(t, k.File == cs[0].Path || slices.Contains(k.Also, cs[0].Path) ||
+			slices.Contains(k.CWEs, 611))
 	}
 
-	rows := []audit.FindingReview{report.ReviewOf(&cs[0], p, audit.RuledTrue, "", "a | reader", "2026-11-22"),
+	rows := []audit.FindingReview{report.ReviewOf(&cs[0], p, audit.RuledTrue, "",
+		"a | reader", "2026-11-22"),
 		report.ReviewOf(&cs[1], p, audit.RuledSame, p.Known[0].ID, "a reader", "2026-11-22")}
-	fsys := fstest.MapFS{"x.reviews.md": {Data: append([]byte("# Reviews\n\n"), fixture.FormatReviews(rows)...)}}
+	fsys := fstest.MapFS{"x.reviews.md": {Data: append([]byte("# Reviews\n\n"),
+		fixture.FormatReviews(rows)...)}}
 	read, err := fixture.ReadReviews(fsys, "x.reviews.md", p)
 	require.NoError(t, err)
 	for i := range read {

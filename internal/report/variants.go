@@ -38,7 +38,8 @@ func (r *Results) Find(name string) (*VariantResults, error) {
 	case 0:
 		return nil, fmt.Errorf("no answers of %q: expected one of %s", name, r.names())
 	}
-	return nil, fmt.Errorf("%q answered with %d prompts: expected one of %s", name, len(found), r.names())
+	return nil, fmt.Errorf("%q answered with %d prompts: expected one of %s", name,
+		len(found), r.names())
 }
 
 // names returns the names of the variants.
@@ -143,7 +144,10 @@ func (s *spent) by(trials int) *score.Consumed {
 }
 
 // all returns every planned trial of the variant.
-func (v *VariantResults) all() []score.Answer { return append(answers(v.sorted()), v.notBegun()...) }
+func (v *VariantResults) all() []score.Answer {
+	return append(answers(v.sorted()),
+		v.notBegun()...)
+}
 
 // notBegun returns the planned trials that did not begin.
 func (v *VariantResults) notBegun() []score.Answer {
@@ -178,7 +182,8 @@ func (v *VariantResults) byTrial() [][]score.Answer {
 // turns reports whether c is right in every trial and other in none.
 func (c *CaseResults) turns(other *CaseResults) bool {
 	mine, theirs := c.outcomes(), other.outcomes()
-	return len(c.Trials) > 0 && mine[audit.OutcomeCorrect] == len(c.Trials) && theirs[audit.OutcomeCorrect] == 0 && len(other.Trials) > 0
+	return len(c.Trials) > 0 && mine[audit.OutcomeCorrect] == len(c.Trials) &&
+		theirs[audit.OutcomeCorrect] == 0 && len(other.Trials) > 0
 }
 
 // outcomes returns the number of trials by outcome.

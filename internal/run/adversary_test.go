@@ -28,8 +28,12 @@ func TestABudgetExactlyMet(t *testing.T) {
 		want         int64
 	}{{0.3, 0.1, 3}, {1, 0.1, 9}, {0.7, 0.07, 9}, {5, 1.0 / 3, 14}, {5, 5, 1}, {5, 5.000001, 0}} {
 		r := &reviewer{name: "m", expected: c.cost, most: c.cost}
-		r.review = func(int64, audit.ReviewTask) (audit.Review, error) { return says(audit.Bad, c.cost), nil }
-		sum := finish(t, context.Background(), run.Config{Store: &memory{}, Budget: c.budget, Concurrency: 4}, items(trials(30, r)))
+		r.review = func(int64, audit.ReviewTask) (audit.Review,
+			error) {
+			return says(audit.Bad, c.cost), nil
+		}
+		sum := finish(t, context.Background(), run.Config{Store: &memory{}, Budget: c.budget,
+			Concurrency: 4}, items(trials(30, r)))
 		require.Equal(t, c.want, r.asked.Load(), "%v of %v", c.cost, c.budget)
 		require.LessOrEqual(t, sum.State.Spent, c.budget+1e-9)
 	}
@@ -41,9 +45,14 @@ func TestABudgetExactlyMet(t *testing.T) {
 func TestAPriceThatIsWrong(t *testing.T) {
 	for _, most := range []float64{0, 0.01} {
 		synctest.Test(t, func(t *testing.T) {
-			r := &reviewer{name: "m", provider: "p", most: most, wait: func(context.Context) { time.Sleep(time.Second) }}
-			r.review = func(int64, audit.ReviewTask) (audit.Review, error) { return says(audit.Bad, 0.5), nil }
-			sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: 5, Concurrency: 4}, items(trials(60, r)))
+			r := &reviewer{name: "m", provider: "p", most: most,
+				wait: func(context.Context) { time.Sleep(time.Second) }}
+			r.review = func(int64, audit.ReviewTask) (audit.Review,
+				error) {
+				return says(audit.Bad, 0.5), nil
+			}
+			sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: 5, Concurrency: 4},
+				items(trials(60, r)))
 			require.LessOrEqual(t, sum.State.Spent, 5.0)
 			require.EqualValues(t, 9, r.asked.Load())
 			require.Contains(t, sum.Stops[0], "the budget of $5.00 is used up")
@@ -55,10 +64,17 @@ func TestAPriceThatIsWrong(t *testing.T) {
 // What really is free goes on when the budget is used up.
 func TestFreeWorkGoesOnWithoutABudget(t *testing.T) {
 	paid := &reviewer{name: "paid", provider: "p", most: 1}
-	paid.review = func(int64, audit.ReviewTask) (audit.Review, error) { return says(audit.Bad, 3), nil }
+	paid.review = func(int64, audit.ReviewTask) (audit.Review,
+		error) {
+		return says(audit.Bad, 3), nil
+	}
 	free := &reviewer{name: "free"}
-	free.review = func(int64, audit.ReviewTask) (audit.Review, error) { return says(audit.Bad, 0), nil }
-	finish(t, context.Background(), run.Config{Store: &memory{}, Budget: 2, Concurrency: 1}, append(items(trials(6, paid)), items(trials(6, free))...))
+	free.review = func(int64, audit.ReviewTask) (audit.Review,
+		error) {
+		return says(audit.Bad, 0), nil
+	}
+	finish(t, context.Background(), run.Config{Store: &memory{}, Budget: 2, Concurrency: 1},
+		append(items(trials(6, paid)), items(trials(6, free))...))
 	require.EqualValues(t, 1, paid.asked.Load())
 	require.EqualValues(t, 6, free.asked.Load())
 }
@@ -84,29 +100,40 @@ func TestChargesThatNobodyStates(t *testing.T) {
 		unsure  bool
 	}{
 		{"turned down", audit.Attempt{HTTPStatus: 429}, 0, false},
-		{"broken off after some words", audit.Attempt{HTTPStatus: 502, Usage: audit.Usage{TokensIn: 10, TokensOut: 3}}, 1, true},
-		{"answered, cost unknown", audit.Attempt{HTTPStatus: 200, Usage: audit.Usage{TokensIn: 10}}, 1, true},
-		{"a negative cost", audit.Attempt{HTTPStatus: 200, Usage: audit.Usage{USD: -5, Priced: true}}, 0, false},
-		{"no number", audit.Attempt{HTTPStatus: 200, Usage: audit.Usage{USD: math.NaN(), Priced: true}}, 1, true},
-		{"without end", audit.Attempt{HTTPStatus: 200, Usage: audit.Usage{USD: math.Inf(1), Priced: true}}, 1, true},
+		{"broken off after some words", audit.Attempt{HTTPStatus: 502,
+			Usage: audit.Usage{TokensIn: 10, TokensOut: 3}}, 1, true},
+		{"answered, cost unknown", audit.Attempt{HTTPStatus: 200, Usage: audit.Usage{TokensIn: 10}},
+			1, true},
+		{"a negative cost", audit.Attempt{HTTPStatus: 200,
+			Usage: audit.Usage{USD: -5, Priced: true}}, 0, false},
+		{"no number", audit.Attempt{HTTPStatus: 200,
+			Usage: audit.Usage{USD: math.NaN(), Priced: true}}, 1, true},
+		{"without end", audit.Attempt{HTTPStatus: 200,
+			Usage: audit.Usage{USD: math.Inf(1), Priced: true}}, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &reviewer{name: "m", provider: "p", most: 1}
 			r.review = func(int64, audit.ReviewTask) (audit.Review, error) {
-				return audit.Review{Status: audit.Malformed, Attempts: []audit.Attempt{c.attempt}}, nil
+				return audit.Review{Status: audit.Malformed, Attempts: []audit.Attempt{c.attempt}},
+					nil
 			}
-			sum := finish(t, context.Background(), run.Config{Store: &memory{}, Budget: 100, FirstWait: time.Millisecond}, items(trials(1, r)))
-			require.InDelta(t, 2*c.spent, sum.State.Spent, 1e-9, "a malformed reply is asked for once more, and both are charged")
+			sum := finish(t, context.Background(), run.Config{Store: &memory{}, Budget: 100,
+				FirstWait: time.Millisecond}, items(trials(1, r)))
+			require.InDelta(t, 2*c.spent, sum.State.Spent, 1e-9,
+				"a malformed reply is asked for once more, and both are charged")
 			require.Equal(t, c.unsure, sum.Unsure > 0)
 		})
 	}
 }
 
 func TestPricesThatAreNone(t *testing.T) {
-	for _, cost := range []run.Cost{{Expected: -1, Most: 1, Known: true}, {Most: -1, Known: true}, {Most: math.NaN(), Known: true}, {Expected: math.NaN(), Known: true}, {Most: math.Inf(1), Known: true}} {
+	for _, cost := range []run.Cost{{Expected: -1, Most: 1, Known: true}, {Most: -1, Known: true},
+		{Most: math.NaN(), Known: true}, {Expected: math.NaN(), Known: true},
+		{Most: math.Inf(1), Known: true}} {
 		it := items(trials(1, &reviewer{name: "m"}))
 		it[0].Cost = cost
-		_, err := run.Prepare(context.Background(), run.Config{Store: &memory{}, Budget: 5}, run.Listed(it))
+		_, err := run.Prepare(context.Background(), run.Config{Store: &memory{}, Budget: 5},
+			run.Listed(it))
 		require.ErrorContains(t, err, "expected numbers from 0")
 	}
 }
@@ -115,7 +142,10 @@ func TestPricesThatAreNone(t *testing.T) {
 // would be waited for.
 func TestReservesLeaveNoRest(t *testing.T) {
 	r := &reviewer{name: "m", provider: "p"}
-	r.review = func(int64, audit.ReviewTask) (audit.Review, error) { return says(audit.Bad, 0), nil }
+	r.review = func(int64, audit.ReviewTask) (audit.Review,
+		error) {
+		return says(audit.Bad, 0), nil
+	}
 	its := items(trials(20_000, r))
 	for i := range its {
 		its[i].Cost = run.Cost{Most: 1000.0 / float64(3+i%97), Known: true}
@@ -123,7 +153,8 @@ func TestReservesLeaveNoRest(t *testing.T) {
 	its[len(its)-1].Cost.Most = 1e9 // never fits: it is given up when nothing is in flight any more
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	sum := finish(t, ctx, run.Config{Store: nothing{&memory{}}, Budget: 1e6, Concurrency: 50, Discard: true}, its)
+	sum := finish(t, ctx, run.Config{Store: nothing{&memory{}}, Budget: 1e6, Concurrency: 50,
+		Discard: true}, its)
 	require.Equal(t, 1, sum.State.Outcome(audit.OutcomeSkipped))
 	require.Len(t, sum.Stops, 1)
 	require.Contains(t, sum.Stops[0], "is used up")
@@ -139,7 +170,8 @@ func TestATryThatNeverEnds(t *testing.T) {
 	m := &memory{}
 	ctx, cancel := context.WithCancel(context.Background())
 	its := items(trials(12, r))
-	p, err := run.Prepare(ctx, run.Config{Store: m, Budget: 100, Concurrency: 3, Grace: 20 * time.Millisecond}, run.Listed(its))
+	p, err := run.Prepare(ctx, run.Config{Store: m, Budget: 100, Concurrency: 3,
+		Grace: 20 * time.Millisecond}, run.Listed(its))
 	require.NoError(t, err)
 	started, err := p.Start(ctx)
 	require.NoError(t, err)
@@ -167,7 +199,8 @@ func TestAKeeperThatFailsAtFirst(t *testing.T) {
 		m := &memory{}
 		it := run.Item{Key: "audit", Reviewer: "agent", Cost: run.Cost{Known: true},
 			Do: func(context.Context) run.Try {
-				return run.Try{Evaluation: store.Evaluation{Outcome: audit.OutcomeCorrect, Status: audit.Answered}}
+				return run.Try{Evaluation: store.Evaluation{Outcome: audit.OutcomeCorrect,
+					Status: audit.Answered}}
 			},
 			Keep: func(context.Context, run.Result) error {
 				if time.Since(start) < 60*time.Second {
@@ -176,7 +209,8 @@ func TestAKeeperThatFailsAtFirst(t *testing.T) {
 				kept.Add(1)
 				return nil
 			}}
-		p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: 1, StoreWait: 59 * time.Second}, run.Listed([]run.Item{it}))
+		p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: 1,
+			StoreWait: 59 * time.Second}, run.Listed([]run.Item{it}))
 		require.NoError(t, err)
 		r, err := p.Start(t.Context())
 		require.NoError(t, err)
@@ -192,9 +226,14 @@ func TestAKeeperThatFailsAtFirst(t *testing.T) {
 func TestALockThatNeverGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		m := &memory{fails: func(int) error { time.Sleep(10 * time.Second); return errors.New("database is locked") }}
+		m := &memory{fails: func(int) error {
+			time.Sleep(10 * time.Second)
+			return errors.New(
+				"database is locked")
+		}}
 		r := &reviewer{name: "m"}
-		p, err := run.Prepare(t.Context(), run.Config{Store: locked{m}, Budget: 1, Concurrency: 100}, run.Listed(items(trials(120, r))))
+		p, err := run.Prepare(t.Context(), run.Config{Store: locked{m}, Budget: 1,
+			Concurrency: 100}, run.Listed(items(trials(120, r))))
 		require.NoError(t, err)
 		started, err := p.Start(t.Context())
 		require.NoError(t, err)
@@ -212,7 +251,8 @@ func (l locked) Put(context.Context, ...store.Evaluation) error { return l.fails
 
 // An outcome that is none is told as a defect, and the account adds up.
 func TestAnOutcomeThatIsNone(t *testing.T) {
-	it := run.Item{Key: "k", Reviewer: "m", Cost: run.Cost{Known: true}, Do: func(context.Context) run.Try { return run.Try{} }}
+	it := run.Item{Key: "k", Reviewer: "m", Cost: run.Cost{Known: true},
+		Do: func(context.Context) run.Try { return run.Try{} }}
 	m := &memory{}
 	sum := finish(t, context.Background(), run.Config{Store: m, Budget: 1}, []run.Item{it})
 	require.Equal(t, 1, sum.State.Outcome(audit.OutcomeErrored))
@@ -271,7 +311,8 @@ func anything(t *testing.T, seed uint64) {
 				return fails([]int{401, 402, 404}[roll(3)], false, 0), errors.New("no more")
 			}
 		case 6:
-			return audit.Review{Status: audit.Refused, Attempts: says(audit.Bad, 0.01).Attempts}, nil
+			return audit.Review{Status: audit.Refused, Attempts: says(audit.Bad, 0.01).Attempts},
+				nil
 		case 7:
 			return audit.Review{}, nil
 		}
@@ -279,7 +320,8 @@ func anything(t *testing.T, seed uint64) {
 	}
 	var its []run.Item
 	for i, provider := range []string{"", "p", "p", "q"} {
-		r := &reviewer{name: fmt.Sprint("m", i), provider: provider, expected: 0.05, most: float64(roll(3)) * 0.05, review: review}
+		r := &reviewer{name: fmt.Sprint("m", i), provider: provider, expected: 0.05,
+			most: float64(roll(3)) * 0.05, review: review}
 		its = append(its, items(trials(30, r))...)
 	}
 	m := &memory{fails: func(int) error {
@@ -291,7 +333,9 @@ func anything(t *testing.T, seed uint64) {
 	// Were the engine to spin, time would stand still in here for ever.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+roll(120))*time.Second)
 	defer cancel()
-	sum := finish(t, ctx, run.Config{Store: m, Budget: float64(1+roll(8)) / 2, Concurrency: 1 + roll(12), Tries: 1 + roll(5), Seed: seed, Grace: time.Duration(roll(4)) * time.Second}, its)
+	sum := finish(t, ctx, run.Config{Store: m, Budget: float64(1+roll(8)) / 2,
+		Concurrency: 1 + roll(12), Tries: 1 + roll(5), Seed: seed,
+		Grace: time.Duration(roll(4)) * time.Second}, its)
 	require.Empty(t, sum.Unstored)
 	skipped := sum.State.Outcome(audit.OutcomeSkipped)
 	require.Equal(t, len(its)-skipped, len(m.rows()), "a row for each that was begun")

@@ -79,7 +79,9 @@ func AuditItems(s store.Store, audits []*Audit) Items {
 	for i, a := range audits {
 		// A family is a project with one auditor: of each family one trial in turn, so
 		// that two auditors that run beside each other alternate.
-		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor, Line: a.Auditor + " on " + a.Project, Family: a.Project + " " + a.Auditor, Cost: a.Cost, Longest: a.Longest, Do: a.try,
+		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor,
+			Line: a.Auditor + " on " + a.Project, Family: a.Project + " " + a.Auditor, Cost: a.Cost,
+			Longest: a.Longest, Do: a.try,
 			Keep: func(ctx context.Context, r Result) error { return a.keep(ctx, s, r) }}
 		if a.Keeps {
 			items[i].Grant = func(usd float64) { a.granted = usd }
@@ -93,7 +95,8 @@ func AuditItems(s store.Store, audits []*Audit) Items {
 }
 
 // priorAudits returns the stored audits of these jobs, by their index.
-func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item) (map[int]Result, error) {
+func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item) (map[int]Result,
+	error) {
 	keys := make([]string, len(items))
 	for i := range items {
 		keys[i] = items[i].Key
@@ -110,14 +113,16 @@ func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item
 		}
 		v, err := unpack(row.Kept)
 		if err != nil {
-			return nil, fmt.Errorf("run: the audit of %s by %s of %s cannot be read from the store: %w: remove the row, or use another database (ASSAY_DB)", row.Project, row.Auditor, row.Time.Format(time.DateTime), err)
+			return nil, fmt.Errorf(
+				"run: the audit of %s by %s of %s cannot be read from the store: %w: remove the row, or use another database (ASSAY_DB)", row.Project, row.Auditor, row.Time.Format(time.DateTime), err)
 		}
 		status := audit.Answered
 		if row.Outcome == audit.OutcomeMalformed {
 			status = audit.Malformed
 		}
 		found[i] = Result{Key: row.Trial, Outcome: row.Outcome, Reused: true, Value: v,
-			Evaluation: store.Evaluation{Run: row.Run, Trial: row.Trial, Time: row.Time, Model: row.Auditor, Outcome: row.Outcome, Status: status,
+			Evaluation: store.Evaluation{Run: row.Run, Trial: row.Trial, Time: row.Time,
+				Model: row.Auditor, Outcome: row.Outcome, Status: status,
 				Detail: row.Detail, Tries: row.Tries, Usage: row.Usage}}
 	}
 	return found, nil
@@ -140,8 +145,10 @@ func (a *Audit) try(ctx context.Context) Try {
 	}
 	v.EarlyEnds = a.early
 	v.Ended = time.Now().UTC().Truncate(time.Millisecond)
-	at := audit.Attempt{Started: began.UTC().Truncate(time.Millisecond), Latency: r.Duration, Model: r.Model, Usage: v.Run.Usage,
-		Error: v.Run.Invalid, HTTPStatus: r.HTTPStatus, Transient: v.Run.Transient, RetryAfter: r.RetryAfter}
+	at := audit.Attempt{Started: began.UTC().Truncate(time.Millisecond), Latency: r.Duration,
+		Model: r.Model, Usage: v.Run.Usage,
+		Error: v.Run.Invalid, HTTPStatus: r.HTTPStatus, Transient: v.Run.Transient,
+		RetryAfter: r.RetryAfter}
 	if v.Run.EndedEarly != "" {
 		at.FinishReason = "early"
 	}
@@ -169,7 +176,8 @@ func (a *Audit) try(ctx context.Context) Try {
 // keep stores the result of an audit.
 func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 	ev := r.Evaluation
-	row := store.Audit{Run: ev.Run, Trial: ev.Trial, Time: ev.Time, Project: a.Project, Auditor: a.Auditor, Index: a.Index, Outcome: ev.Outcome, Detail: ev.Detail,
+	row := store.Audit{Run: ev.Run, Trial: ev.Trial, Time: ev.Time, Project: a.Project,
+		Auditor: a.Auditor, Index: a.Index, Outcome: ev.Outcome, Detail: ev.Detail,
 		Tries: ev.Tries, Usage: ev.Usage, Attempts: ev.Attempts}
 	for _, at := range ev.Attempts {
 		row.Wall += at.Latency

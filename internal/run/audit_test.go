@@ -30,7 +30,8 @@ func (d *desk) audits(projects, trials int, cost run.Cost) []*run.Audit {
 	for p := range projects {
 		for i := range trials {
 			name := fmt.Sprintf("p%d/%d", p, i)
-			as = append(as, &run.Audit{Project: fmt.Sprint("p", p), Auditor: "a", Index: i, Export: "e", Settings: "v1", Provider: "x", Cost: cost,
+			as = append(as, &run.Audit{Project: fmt.Sprint("p", p), Auditor: "a", Index: i,
+				Export: "e", Settings: "v1", Provider: "x", Cost: cost,
 				Once: func(context.Context, float64) (audit.AuditRun, string, error) {
 					d.mu.Lock()
 					defer d.mu.Unlock()
@@ -53,11 +54,14 @@ func (d *desk) total() (n int) {
 }
 
 func whole(string, int) audit.AuditRun {
-	return audit.AuditRun{Raw: []byte("report"), Version: "1", Duration: time.Minute, Usage: audit.Usage{TokensIn: 10, TokensOut: 2, Turns: 3, USD: 1, Priced: true},
-		Report: audit.Report{Format: "text", Findings: []audit.Finding{{ID: "f", Pos: audit.Pos{File: "r", Line: 7}}}}}
+	return audit.AuditRun{Raw: []byte("report"), Version: "1", Duration: time.Minute,
+		Usage: audit.Usage{TokensIn: 10, TokensOut: 2, Turns: 3, USD: 1, Priced: true},
+		Report: audit.Report{Format: "text",
+			Findings: []audit.Finding{{ID: "f", Pos: audit.Pos{File: "r", Line: 7}}}}}
 }
 
-func finishAudits(t *testing.T, c run.Config, as []*run.Audit) (run.Summary, map[string]run.Result) {
+func finishAudits(t *testing.T, c run.Config, as []*run.Audit) (run.Summary,
+	map[string]run.Result) {
 	t.Helper()
 	ctx := context.Background()
 	c.Run.Suite = "Regression"
@@ -100,7 +104,8 @@ func TestAuditsAreReusedOnPurpose(t *testing.T) {
 	}
 	finishAudits(t, c, d.audits(2, 4, run.Cost{Known: true}))
 	require.Equal(t, 8, d.total(), "one trial more of each")
-	for _, edit := range []func(*run.Audit){func(a *run.Audit) { a.Settings = "v2" }, func(a *run.Audit) { a.Export = "f" }} {
+	for _, edit := range []func(*run.Audit){func(a *run.Audit) { a.Settings = "v2" },
+		func(a *run.Audit) { a.Export = "f" }} {
 		before := d.total()
 		as := d.audits(1, 1, run.Cost{Known: true})
 		edit(as[0])
@@ -114,7 +119,8 @@ func TestAuditsAreReusedOnPurpose(t *testing.T) {
 	require.NoError(t, err)
 	defer raw.Close()
 	var rows int
-	require.NoError(t, raw.QueryRow("SELECT COUNT(*) FROM audits WHERE wall_ms = 60000").Scan(&rows))
+	require.NoError(t,
+		raw.QueryRow("SELECT COUNT(*) FROM audits WHERE wall_ms = 60000").Scan(&rows))
 	require.Equal(t, d.total(), rows, "each that was paid for has its row")
 }
 
@@ -141,7 +147,8 @@ func TestEarlyEndsAreTriedOnceMore(t *testing.T) {
 	require.Equal(t, "it ended early, twice: no SENTINEL", value("p0/2").Run.Invalid)
 	require.Equal(t, audit.OutcomeMalformed, results["p0/2"].Outcome)
 	finishAudits(t, c, d.audits(1, 3, run.Cost{Expected: 1, Most: 1, Known: true}))
-	require.Equal(t, map[string]int{"p0/0": 2, "p0/1": 3, "p0/2": 4}, d.runs, "a truncated report is final: the run was complete")
+	require.Equal(t, map[string]int{"p0/0": 2, "p0/1": 3, "p0/2": 4}, d.runs,
+		"a truncated report is final: the run was complete")
 }
 
 // A run that is turned away is tried again at the engine's pace, and what was
@@ -149,20 +156,26 @@ func TestEarlyEndsAreTriedOnceMore(t *testing.T) {
 func TestAuditsTurnedAway(t *testing.T) {
 	d := &desk{say: func(trial string, nth int) audit.AuditRun {
 		if nth < 3 {
-			return audit.AuditRun{Invalid: "API Error: 429", HTTPStatus: 429, Transient: true, RetryAfter: time.Millisecond}
+			return audit.AuditRun{Invalid: "API Error: 429", HTTPStatus: 429, Transient: true,
+				RetryAfter: time.Millisecond}
 		}
 		return whole(trial, nth)
 	}}
-	s, results := finishAudits(t, run.Config{Store: open(t), Budget: 3, FirstWait: time.Millisecond}, d.audits(1, 2, run.Cost{Expected: 1, Most: 1, Known: true}))
+	s, results := finishAudits(t, run.Config{Store: open(t), Budget: 3,
+		FirstWait: time.Millisecond}, d.audits(1, 2, run.Cost{Expected: 1, Most: 1, Known: true}))
 	require.Equal(t, map[string]int{"p0/0": 3, "p0/1": 3}, d.runs)
 	require.InDelta(t, 2, s.State.Spent, 1e-9)
 	require.Zero(t, s.Unsure)
 	require.Equal(t, 3, results["p0/0"].Evaluation.Tries)
 	require.Len(t, results["p0/0"].Value.(*run.Audited).Earlier, 2)
 
-	d.say = func(string, int) audit.AuditRun { return audit.AuditRun{Invalid: "API Error: 401", HTTPStatus: 401} }
+	d.say = func(string, int) audit.AuditRun {
+		return audit.AuditRun{Invalid: "API Error: 401",
+			HTTPStatus: 401}
+	}
 	before := d.total()
-	s, _ = finishAudits(t, run.Config{Store: open(t), Budget: 3, Concurrency: 1}, d.audits(3, 2, run.Cost{Expected: 1, Most: 1, Known: true}))
+	s, _ = finishAudits(t, run.Config{Store: open(t), Budget: 3, Concurrency: 1},
+		d.audits(3, 2, run.Cost{Expected: 1, Most: 1, Known: true}))
 	require.Equal(t, before+1, d.total(), "a key that is refused is refused for all")
 	require.Equal(t, []string{"API Error: 401"}, s.Stops)
 }
@@ -187,7 +200,8 @@ func TestAuditsKeepTheirBudget(t *testing.T) {
 	require.Equal(t, 2, s.State.Reused)
 
 	unknown := &desk{say: func(string, int) audit.AuditRun { return audit.AuditRun{} }}
-	s, _ = finishAudits(t, run.Config{Store: open(t), Budget: 3.5, Concurrency: 4}, unknown.audits(2, 2, run.Cost{Expected: 1, Most: 1.5, Known: true}))
+	s, _ = finishAudits(t, run.Config{Store: open(t), Budget: 3.5, Concurrency: 4},
+		unknown.audits(2, 2, run.Cost{Expected: 1, Most: 1.5, Known: true}))
 	require.Equal(t, 2, unknown.total())
 	require.InDelta(t, 3, s.Unsure, 1e-9)
 
@@ -200,6 +214,7 @@ func TestAuditsKeepTheirBudget(t *testing.T) {
 	s, results = finishAudits(t, run.Config{Store: open(t), Budget: 3}, as)
 	require.Zero(t, s.State.Spent)
 	require.Equal(t, "no such program", results["p0/1"].Evaluation.Detail)
-	_, err := run.Prepare(context.Background(), run.Config{Store: open(t), Budget: math.Inf(1)}, run.Items{})
+	_, err := run.Prepare(context.Background(), run.Config{Store: open(t), Budget: math.Inf(1)},
+		run.Items{})
 	require.ErrorContains(t, err, "nothing is planned")
 }

@@ -48,13 +48,17 @@ type benchOrders struct {
 }
 
 func benchmarkRun(b *testing.B, n, concurrency int, latency time.Duration) {
-	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.001, Latency: latency} })
+	s := mockapi.New(func(mockapi.Request) mockapi.Reply {
+		return mockapi.Reply{Cost: 0.001,
+			Latency: latency}
+	})
 	s.Forget = true
 	defer s.Close()
 	exe, err := os.Executable()
 	require.NoError(b, err)
 	child := func(floor, whole bool) (seconds, cpu, mb float64) {
-		o, err := json.Marshal(benchOrders{s.BaseURL, filepath.Join(b.TempDir(), "results.db"), n, concurrency, floor, whole})
+		o, err := json.Marshal(benchOrders{s.BaseURL, filepath.Join(b.TempDir(), "results.db"), n,
+			concurrency, floor, whole})
 		require.NoError(b, err)
 		cmd := exec.Command(exe, "-test.run=^TestBenchChild$")
 		cmd.Env = append(os.Environ(), benchEnv+"="+string(o))
@@ -62,15 +66,18 @@ func benchmarkRun(b *testing.B, n, concurrency int, latency time.Duration) {
 		require.NoError(b, err, "%s", out)
 		_, err = fmt.Sscanf(string(out), "took %f", &seconds)
 		require.NoError(b, err, "%s", out)
-		return seconds, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), peakMemory(cmd.ProcessState)
+		return seconds, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(),
+			peakMemory(cmd.ProcessState)
 	}
 	figures := map[string][]float64{}
 	for b.Loop() {
 		seconds, cpu, mb := child(false, false)
 		floorSeconds, floorCPU, floorMB := child(true, false)
 		_, wholeCPU, _ := child(true, true)
-		for unit, v := range map[string]float64{"s": seconds, "cpu-s": cpu, "MB": mb, "trials/s": float64(n) / seconds,
-			"x-floor": seconds / floorSeconds, "cpu-x-floor": cpu / floorCPU, "cpu-x-whole": cpu / wholeCPU, "MB-x-floor": mb / floorMB} {
+		for unit, v := range map[string]float64{"s": seconds, "cpu-s": cpu, "MB": mb,
+			"trials/s": float64(n) / seconds,
+			"x-floor":  seconds / floorSeconds, "cpu-x-floor": cpu / floorCPU,
+			"cpu-x-whole": cpu / wholeCPU, "MB-x-floor": mb / floorMB} {
 			figures[unit] = append(figures[unit], v)
 		}
 	}
@@ -109,13 +116,16 @@ func TestBenchChild(t *testing.T) {
 // floor asks what a run asks and keeps what was said, and does nothing else: no plan, no
 // budget, no pace, no retries, no resuming.
 func floor(o benchOrders) error {
-	db, err := sql.Open("sqlite", "file:"+o.DB+"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(10000)")
+	db, err := sql.Open("sqlite",
+		"file:"+o.DB+
+			"?_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(10000)")
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec("CREATE TABLE evaluations (id INTEGER PRIMARY KEY, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT, raw TEXT, cost REAL)"); err != nil {
+	if _, err := db.Exec(
+		"CREATE TABLE evaluations (id INTEGER PRIMARY KEY, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT, raw TEXT, cost REAL)"); err != nil {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.Concurrency}}
@@ -137,8 +147,10 @@ func floor(o benchOrders) error {
 
 func floorTrial(db *sql.DB, client *http.Client, o *benchOrders, t *run.Trial) error {
 	task := t.Task()
-	body, err := json.Marshal(map[string]any{"model": "maker/m", "temperature": 0, "max_tokens": 2048, "stream": !o.Whole, "messages": []map[string]string{
-		{"role": "system", "content": task.Prompt}, {"role": "user", "content": task.Spec + "\n\n```" + task.Language + "\n" + task.Code + "\n```"}}})
+	body, err := json.Marshal(map[string]any{"model": "maker/m", "temperature": 0,
+		"max_tokens": 2048, "stream": !o.Whole, "messages": []map[string]string{
+			{"role": "system", "content": task.Prompt}, {"role": "user", "content": task.Spec +
+				"\n\n```" + task.Language + "\n" + task.Code + "\n```"}}})
 	if err != nil {
 		return err
 	}
@@ -180,8 +192,10 @@ func floorTrial(db *sql.DB, client *http.Client, o *benchOrders, t *run.Trial) e
 	if err := json.Unmarshal([]byte(content), &said); err != nil {
 		return err
 	}
-	_, err = db.Exec("INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actual_result, explanation, raw, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		time.Now().UTC().Format(time.RFC3339), t.Case.ID(), "m", string(t.Case.Label), said.Verdict, said.Explanation, content, cost)
+	_, err = db.Exec(
+		"INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actual_result, explanation, raw, cost) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		time.Now().UTC().Format(time.RFC3339), t.Case.ID(), "m", string(t.Case.Label), said.Verdict,
+		said.Explanation, content, cost)
 	return err
 }
 
@@ -213,10 +227,12 @@ func BenchmarkPace(b *testing.B) {
 					defer mu.Unlock()
 					now := time.Now()
 					left, at = min(burst, left+rate*now.Sub(at).Seconds()), now
-					r := mockapi.Reply{Cost: 0.001, Latency: time.Second, Header: map[string]string{}}
+					r := mockapi.Reply{Cost: 0.001, Latency: time.Second,
+						Header: map[string]string{}}
 					if left < 1 {
 						refused++
-						r = mockapi.Reply{Status: 429, Body: `{"error":{"message":"slow down"}}`, Header: map[string]string{}}
+						r = mockapi.Reply{Status: 429, Body: `{"error":{"message":"slow down"}}`,
+							Header: map[string]string{}}
 						if c.after != "" {
 							r.Header["Retry-After"] = c.after
 						}
@@ -233,7 +249,9 @@ func BenchmarkPace(b *testing.B) {
 				s.Forget = true
 				began := time.Now()
 				ts := trials(c.n, modelAt(b, s.BaseURL, time.Minute))
-				sum := finish(b, context.Background(), run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: c.concurrency}, items(ts))
+				sum := finish(b, context.Background(),
+					run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: c.concurrency},
+					items(ts))
 				require.Zero(b, sum.Unanswered())
 				b.ReportMetric(time.Since(began).Seconds()/(float64(c.n)/rate+1), "x-granted")
 				b.ReportMetric(100*float64(refused)/float64(c.n+refused), "%refused")
@@ -258,13 +276,15 @@ func BenchmarkRunMemory(b *testing.B) {
 	exe, err := os.Executable()
 	require.NoError(b, err)
 	peak := func(n int) (mb, cpu float64) {
-		o, err := json.Marshal(benchOrders{DB: filepath.Join(b.TempDir(), "results.db"), Trials: n, Concurrency: 20})
+		o, err := json.Marshal(benchOrders{DB: filepath.Join(b.TempDir(), "results.db"), Trials: n,
+			Concurrency: 20})
 		require.NoError(b, err)
 		cmd := exec.Command(exe, "-test.run=^TestBenchChild$", "-test.timeout=1h")
 		cmd.Env = append(os.Environ(), benchEnv+"="+string(o))
 		out, err := cmd.CombinedOutput()
 		require.NoError(b, err, "%s", out)
-		return peakMemory(cmd.ProcessState), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+		return peakMemory(cmd.ProcessState),
+			(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	}
 	for b.Loop() {
 		small, _ := peak(n / 10)
@@ -290,13 +310,15 @@ func many(t *testing.T, o benchOrders) {
 		}}
 	}
 	for _, n := range []int{o.Trials / 3, o.Trials} {
-		p, err := run.Prepare(t.Context(), run.Config{Store: s, Budget: math.Inf(1), Concurrency: o.Concurrency, Discard: true}, of(n))
+		p, err := run.Prepare(t.Context(), run.Config{Store: s, Budget: math.Inf(1),
+			Concurrency: o.Concurrency, Discard: true}, of(n))
 		require.NoError(t, err)
 		started, err := p.Start(t.Context())
 		require.NoError(t, err)
 		sum, err := started.Finish()
 		require.NoError(t, err)
-		require.Equal(t, n, sum.State.Outcome(audit.OutcomeCorrect)+sum.State.Outcome(audit.OutcomeWrong))
+		require.Equal(t, n, sum.State.Outcome(audit.OutcomeCorrect)+
+			sum.State.Outcome(audit.OutcomeWrong))
 	}
 	require.EqualValues(t, o.Trials, r.asked.Load())
 }

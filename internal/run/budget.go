@@ -44,7 +44,9 @@ type Answer struct {
 func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Time) Answer {
 	if d, ok := r.Wait(now); d > 0 || !ok {
 		if d > maxWait && r.Stated && r.InFlight == 0 { // else an answer may state more
-			return Answer{Stop: fmt.Sprintf("%s states limits by which the next request waits %s, longer than %s", name(it.Provider), d.Round(time.Second), maxWait)}
+			return Answer{Stop: fmt.Sprintf(
+				"%s states limits by which the next request waits %s, longer than %s",
+				name(it.Provider), d.Round(time.Second), maxWait)}
 		}
 		return Answer{Wait: d}
 	}
@@ -57,7 +59,9 @@ func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Ti
 	case b.Out > 0: // what is in flight may put something back
 		return Answer{}
 	}
-	return Answer{Never: fmt.Sprintf("the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)", b.Limit, b.Spent, most)}
+	return Answer{Never: fmt.Sprintf(
+		"the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)", b.Limit,
+		b.Spent, most)}
 }
 
 // Settle ends a lease with what its try came to: the reserve is replaced by the cost.
@@ -89,7 +93,8 @@ const dearer = 1.5
 // is left of the budget.
 func (b *Budget) grant(it *Item) float64 {
 	most := max(it.Cost.Most, dearer*b.Dearest[it.Reviewer])
-	if left := b.Limit - b.Spent - b.Reserved; it.Grant != nil && left < most && left >= enough*most {
+	if left := b.Limit - b.Spent - b.Reserved; it.Grant != nil && left < most &&
+		left >= enough*most {
 		return left
 	}
 	return most

@@ -16,11 +16,13 @@ import (
 
 // audits returns ten audits, each of which may cost 1 USD, and costs what cost says. None ends
 // before so many have begun.
-func audits(together int64, keeps bool, cost func(nth int64, usd float64) audit.Usage) (as []*run.Audit) {
+func audits(together int64, keeps bool,
+	cost func(nth int64, usd float64) audit.Usage) (as []*run.Audit) {
 	var begun atomic.Int64
 	all := make(chan struct{})
 	for i := range 10 {
-		as = append(as, &run.Audit{Project: fmt.Sprint("p", i), Auditor: "a", Export: "e", Settings: "v1", Keeps: keeps,
+		as = append(as, &run.Audit{Project: fmt.Sprint("p", i), Auditor: "a", Export: "e",
+			Settings: "v1", Keeps: keeps,
 			Cost: run.Cost{Expected: 1, Most: 1, Known: true},
 			Once: func(ctx context.Context, usd float64) (audit.AuditRun, string, error) {
 				n := begun.Add(1)
@@ -49,16 +51,19 @@ func TestTheBudgetIsUsed(t *testing.T) {
 		keeps bool
 		cost  func(nth int64, usd float64) audit.Usage
 	}{
-		"as stated":           {false, func(int64, float64) audit.Usage { return costs(1) }},
-		"less than stated":    {false, func(nth int64, _ float64) audit.Usage { return costs(.5 + float64(nth)/25) }},
-		"keeps to its budget": {true, func(_ int64, usd float64) audit.Usage { return costs(min(1, usd)) }},
+		"as stated": {false, func(int64, float64) audit.Usage { return costs(1) }},
+		"less than stated": {false,
+			func(nth int64, _ float64) audit.Usage { return costs(.5 + float64(nth)/25) }},
+		"keeps to its budget": {true,
+			func(_ int64, usd float64) audit.Usage { return costs(min(1, usd)) }},
 		"two broken streams": {false, func(nth int64, _ float64) audit.Usage {
 			return audit.Usage{USD: .7, Priced: nth > 2, Unsure: .1}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			as := audits(8, c.keeps, c.cost) // the test would hang if fewer were in flight
-			s, results := finishAudits(t, run.Config{Store: open(t), Budget: 10, Concurrency: 8}, as)
+			s, results := finishAudits(t, run.Config{Store: open(t), Budget: 10, Concurrency: 8},
+				as)
 			begun := 0
 			for _, r := range results {
 				if r.Outcome != audit.OutcomeSkipped {
@@ -78,7 +83,8 @@ func TestABudgetHoldsOverBrokenStreams(t *testing.T) {
 	broken := func(int64, float64) audit.Usage { return audit.Usage{USD: .1, Unsure: .2} }
 	as := audits(1, false, broken)
 	s, _ := finishAudits(t, c, as)
-	require.InDelta(t, 2.1, s.State.Spent, 1e-9, "seven times 0.30 USD: an eighth one might cost 1 USD")
+	require.InDelta(t, 2.1, s.State.Spent, 1e-9,
+		"seven times 0.30 USD: an eighth one might cost 1 USD")
 	require.InDelta(t, 1.4, s.Unsure, 1e-9)
 	as = audits(1, false, broken)
 	s, _ = finishAudits(t, c, as)
@@ -89,7 +95,8 @@ func TestABudgetHoldsOverBrokenStreams(t *testing.T) {
 
 // The budget that a message names covers the plan.
 func TestTheBudgetOfAMessageFits(t *testing.T) {
-	for name, cost := range map[string]float64{"as stated": 1, "less": .3, "more than stated": 2.5} {
+	for name, cost := range map[string]float64{"as stated": 1, "less": .3,
+		"more than stated": 2.5} {
 		t.Run(name, func(t *testing.T) {
 			priced := func(int64, float64) audit.Usage { return costs(cost) }
 			as := audits(1, false, priced)

@@ -53,7 +53,8 @@ func TestDiskChild(t *testing.T) {
 	defer s.Close()
 	r := modelAt(t, o.Base, 20*time.Second)
 	for range 2 {
-		p, err := run.Prepare(ctx, run.Config{Store: s, Budget: math.Inf(1), Concurrency: 8, StoreWait: time.Hour}, run.Listed(items(trials(400, r))))
+		p, err := run.Prepare(ctx, run.Config{Store: s, Budget: math.Inf(1), Concurrency: 8,
+			StoreWait: time.Hour}, run.Listed(items(trials(400, r))))
 		require.NoError(t, err)
 		started, err := p.Start(ctx)
 		require.NoError(t, err)
@@ -63,7 +64,8 @@ func TestDiskChild(t *testing.T) {
 			require.NoError(t, err)
 			stored++
 		}
-		fmt.Printf("stops %v, unstored %d, stored %d, error %.300q\n", sum.Stops, len(sum.Unstored), stored, fmt.Sprint(err))
+		fmt.Printf("stops %v, unstored %d, stored %d, error %.300q\n", sum.Stops, len(sum.Unstored),
+			stored, fmt.Sprint(err))
 		_ = os.Remove(ballast)
 	}
 	require.NoError(t, s.Close())
@@ -79,7 +81,8 @@ func TestDiskThatFillsUp(t *testing.T) {
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.001} })
 	defer s.Close()
 	dir := t.TempDir()
-	o := diskOrders{Base: s.BaseURL, Mount: filepath.Join(dir, "disk"), Out: filepath.Join(dir, "results.db")}
+	o := diskOrders{Base: s.BaseURL, Mount: filepath.Join(dir, "disk"),
+		Out: filepath.Join(dir, "results.db")}
 	require.NoError(t, os.Mkdir(o.Mount, 0o700))
 	b, err := json.Marshal(o)
 	require.NoError(t, err)
@@ -114,6 +117,7 @@ func TestDiskThatFillsUp(t *testing.T) {
 	for _, n := range answered {
 		require.Equal(t, 1, n)
 	}
-	require.LessOrEqual(t, len(s.Requests()), 400+8, "nothing is paid for that cannot be kept, but what was in flight")
+	require.LessOrEqual(t, len(s.Requests()), 400+8,
+		"nothing is paid for that cannot be kept, but what was in flight")
 	t.Log(lines[0])
 }

@@ -19,11 +19,12 @@ type engine struct {
 	config Config
 	out    *Run
 
-	queues   []*queue // one a provider, in a fixed order, so that equal runs do equal things
-	ended    chan ending
-	over     chan struct{}    // closed when nobody takes an ending any more
-	flying   map[*job]bool    // tries under way
-	hands    chan func()      // to a goroutine that waits for something to do: a new one grows its stack anew
+	queues []*queue // one a provider, in a fixed order, so that equal runs do equal things
+	ended  chan ending
+	over   chan struct{} // closed when nobody takes an ending any more
+	flying map[*job]bool // tries under way
+	// to a goroutine that waits for something to do: a new one grows its stack anew
+	hands    chan func()
 	gathered []*job           // to be stored together,
 	due      <-chan time.Time // at the latest then, unless
 	storing  bool             // others are being stored
@@ -52,13 +53,17 @@ type ending struct {
 
 // newEngine returns the engine of a plan.
 func newEngine(p *Plan, c Config, r *Run) *engine {
-	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}), hands: make(chan func()), flying: map[*job]bool{},
-		budget: Budget{Limit: c.Budget, Spent: p.spent}, stopped: map[string]string{}, usage: audit.Usage{Priced: true}, began: time.Now()}
+	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}),
+		hands: make(chan func()), flying: map[*job]bool{},
+		budget: Budget{Limit: c.Budget, Spent: p.spent}, stopped: map[string]string{},
+		usage: audit.Usage{Priced: true}, began: time.Now()}
 	e.state = State{Planned: p.items.Count, Earlier: p.spent}
 	e.left, e.leftMost = p.Estimate.Expected, p.Estimate.Most
 	for at, name := range p.providers {
-		asked := slices.DeleteFunc(slices.Clone(p.ask), func(i int32) bool { return int(p.provider[i]) != at })
-		e.queues = append(e.queues, &queue{provider: name, answered: e.began, limiter: RateLimiter{Max: c.Concurrency}, items: p.items, queue: asked})
+		asked := slices.DeleteFunc(slices.Clone(p.ask),
+			func(i int32) bool { return int(p.provider[i]) != at })
+		e.queues = append(e.queues, &queue{provider: name, answered: e.began,
+			limiter: RateLimiter{Max: c.Concurrency}, items: p.items, queue: asked})
 	}
 	return e
 }
@@ -89,7 +94,8 @@ func (e *engine) run(ctx context.Context) {
 		}
 		wake := e.dispatch(work)
 		e.keepGathered()
-		if e.state.InFlight == 0 && !slices.ContainsFunc(e.queues, func(l *queue) bool { return l.first() != nil }) {
+		if e.state.InFlight == 0 &&
+			!slices.ContainsFunc(e.queues, func(l *queue) bool { return l.first() != nil }) {
 			break
 		}
 		if e.state.InFlight == 0 && wake.IsZero() { // nothing would ever happen again
@@ -258,7 +264,8 @@ func (e *engine) abandonAll() {
 
 // errored returns an attempt that failed.
 func errored(it *Item, why string) (t Try) {
-	t.Evaluation.Status, t.Evaluation.Outcome, t.Evaluation.Actual = audit.Errored, audit.OutcomeErrored, string(audit.Errored)
+	t.Evaluation.Status, t.Evaluation.Outcome, t.Evaluation.Actual = audit.Errored,
+		audit.OutcomeErrored, string(audit.Errored)
 	t.Evaluation.Model, t.Evaluation.Expected, t.Evaluation.Detail = it.Reviewer, it.Expected, why
 	return t
 }
@@ -275,7 +282,8 @@ func (it *Item) Attempt(ctx context.Context, most float64) (t Try) {
 	defer func() {
 		if p := recover(); p != nil {
 			t = errored(it, fmt.Sprintf("defect: %s panicked: %v", it.Reviewer, p))
-			t.Attempts = []audit.Attempt{{Error: t.Evaluation.Detail}} // it may have asked, and be charged
+			// it may have asked, and be charged
+			t.Attempts = []audit.Attempt{{Error: t.Evaluation.Detail}}
 		}
 	}()
 	return it.Do(ctx)
@@ -304,7 +312,8 @@ func (e *engine) take(work context.Context, end ending) {
 	if !t.unanswered() {
 		l.answered, e.answered, e.notice = now, now, now.Add(e.config.Stall)
 	} else if next.Stop == "" && e.stalled(l, now) {
-		next = Sequel{Provider: true, Stop: fmt.Sprintf("%s has answered nothing for %s: %s", name(l.provider),
+		next = Sequel{Provider: true, Stop: fmt.Sprintf("%s has answered nothing for %s: %s",
+			name(l.provider),
 			now.Sub(l.answered).Round(time.Second), t.last().Error)}
 	}
 	if next.Stop != "" {
@@ -349,7 +358,8 @@ func (e *engine) waiting(now, wake time.Time) string {
 	case !known:
 		return text + fmt.Sprintf(": %d under way, which state no limit of time", len(e.flying))
 	}
-	return text + fmt.Sprintf(": %d under way end by %s at the latest", len(e.flying), last.Format(clock))
+	return text + fmt.Sprintf(": %d under way end by %s at the latest", len(e.flying),
+		last.Format(clock))
 }
 
 // stop ends all work of a provider or a reviewer. The first reason stays.

@@ -33,8 +33,10 @@ func model(t testing.TB, s *mockapi.Server, timeout time.Duration) audit.Reviewe
 }
 
 func modelAt(t testing.TB, base string, timeout time.Duration) audit.Reviewer {
-	r, err := auditor.Chat(auditor.ChatConfig{Name: "m", Provider: "mock", BaseURL: base, Key: canary, KeyName: "ASSAY_API_KEY",
-		Model: audit.Model{Name: "m", ID: "maker/m", In: 0.15, Out: 0.60, Priced: true}, Timeout: timeout})
+	r, err := auditor.Chat(auditor.ChatConfig{Name: "m", Provider: "mock", BaseURL: base,
+		Key: canary, KeyName: "ASSAY_API_KEY",
+		Model:   audit.Model{Name: "m", ID: "maker/m", In: 0.15, Out: 0.60, Priced: true},
+		Timeout: timeout})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.(io.Closer).Close()) })
 	return r
@@ -60,7 +62,8 @@ func TestEveryTrialIsAnsweredDespite(t *testing.T) {
 	}{
 		{"5 % 502", 0, func(r mockapi.Request) mockapi.Reply {
 			if chance(r.N, 1, 0.05) {
-				return mockapi.Reply{Status: 502, Body: "<html>bad gateway</html>", Header: map[string]string{"Content-Type": "text/html"}}
+				return mockapi.Reply{Status: 502, Body: "<html>bad gateway</html>",
+					Header: map[string]string{"Content-Type": "text/html"}}
 			}
 			return mockapi.Reply{Cost: 0.001}
 		}},
@@ -72,18 +75,22 @@ func TestEveryTrialIsAnsweredDespite(t *testing.T) {
 		}},
 		{"bursts of 429 with Retry-After", 0, func(r mockapi.Request) mockapi.Reply {
 			if r.N%60 < 8 {
-				return mockapi.Reply{Status: 429, Body: errorBody, Header: map[string]string{"Retry-After-Ms": "40"}}
+				return mockapi.Reply{Status: 429, Body: errorBody,
+					Header: map[string]string{"Retry-After-Ms": "40"}}
 			}
 			return mockapi.Reply{Cost: 0.001}
 		}},
 		{"Retry-After in seconds and as a date", 0, func(r mockapi.Request) mockapi.Reply {
 			switch r.N {
 			case 50:
-				return mockapi.Reply{Status: 429, Body: errorBody, Header: map[string]string{"Retry-After": "1"}}
+				return mockapi.Reply{Status: 429, Body: errorBody,
+					Header: map[string]string{"Retry-After": "1"}}
 			case 100:
 				now := time.Now().UTC()
 				return mockapi.Reply{Status: 503, Body: errorBody, Header: map[string]string{
-					"Date": now.Format(time.RFC1123), "Retry-After": strings.Replace(now.Add(time.Second).Format(time.RFC1123), "UTC", "GMT", 1)}}
+					"Date": now.Format(time.RFC1123),
+					"Retry-After": strings.Replace(now.Add(time.Second).Format(time.RFC1123),
+						"UTC", "GMT", 1)}}
 			}
 			return mockapi.Reply{Cost: 0.001}
 		}},
@@ -122,7 +129,8 @@ func TestEveryTrialIsAnsweredDespite(t *testing.T) {
 			}
 			db := open(t)
 			ts := trials(n, model(t, s, c.timeout))
-			sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 10, Tries: 30, FirstWait: 10 * time.Millisecond}, items(ts))
+			sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1),
+				Concurrency: 10, Tries: 30, FirstWait: 10 * time.Millisecond}, items(ts))
 			require.Zero(t, sum.Unanswered(), "%v", sum.Run.Outcomes)
 			require.Empty(t, sum.Stops)
 			require.Positive(t, sum.State.Retries, "the fault was met")
@@ -134,7 +142,8 @@ func TestEveryTrialIsAnsweredDespite(t *testing.T) {
 			for prompt, n := range s.Answers() {
 				require.Equal(t, 1, n, "an answer that came is not asked for again: %s", prompt)
 			}
-			require.InDelta(t, s.Charged(), sum.State.Spent-sum.Unsure, 1e-9, "what the server charged is what is accounted for")
+			require.InDelta(t, s.Charged(), sum.State.Spent-sum.Unsure, 1e-9,
+				"what the server charged is what is accounted for")
 		})
 	}
 }
@@ -185,10 +194,12 @@ func TestNoAnswerIsToldApart(t *testing.T) {
 	defer s.Close()
 	db := open(t)
 	ts := trials(60, model(t, s, time.Second))
-	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 1}, items(ts))
+	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1),
+		Concurrency: 1}, items(ts))
 	require.Equal(t, 20, sum.State.Outcome(audit.OutcomeMalformed), "the empty ones were mended")
 	require.Equal(t, 10, sum.State.Outcome(audit.OutcomeRefused))
-	require.Equal(t, 30, sum.State.Outcome(audit.OutcomeCorrect)+sum.State.Outcome(audit.OutcomeWrong))
+	require.Equal(t, 30, sum.State.Outcome(audit.OutcomeCorrect)+
+		sum.State.Outcome(audit.OutcomeWrong))
 	require.Len(t, s.Requests(), 90)
 	require.Equal(t, 30, sum.State.Retries, "each of the malformed and empty once, and counted")
 	wholeAndOnce(t, db, ts, sum.Run.ID)
@@ -203,7 +214,8 @@ func TestRevokedKeyHalfway(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if revoked && r.N > 30 {
-			return mockapi.Reply{Status: 401, Body: `{"error":{"code":401,"message":"key ` + r.Key + ` is disabled"}}`}
+			return mockapi.Reply{Status: 401, Body: `{"error":{"code":401,"message":"key ` + r.Key +
+				` is disabled"}}`}
 		}
 		return mockapi.Reply{Cost: 0.001}
 	})
@@ -215,7 +227,8 @@ func TestRevokedKeyHalfway(t *testing.T) {
 	require.Len(t, sum.Stops, 1)
 	require.Contains(t, sum.Stops[0], "the key in ASSAY_API_KEY was refused")
 	require.LessOrEqual(t, len(s.Requests()), 34)
-	require.Equal(t, 90, sum.State.Outcome(audit.OutcomeSkipped)+sum.State.Outcome(audit.OutcomeErrored))
+	require.Equal(t, 90, sum.State.Outcome(audit.OutcomeSkipped)+
+		sum.State.Outcome(audit.OutcomeErrored))
 	mu.Lock()
 	revoked = false
 	mu.Unlock()
@@ -252,7 +265,8 @@ func TestLockedDatabase(t *testing.T) {
 	})
 	defer s.Close()
 	ts := trials(60, model(t, s, 20*time.Second))
-	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 5}, items(ts))
+	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1),
+		Concurrency: 5}, items(ts))
 	require.NoError(t, <-released)
 	require.NoError(t, <-released)
 	require.Zero(t, sum.Unanswered())
@@ -266,13 +280,17 @@ func TestRequestsTellNothing(t *testing.T) {
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{} })
 	defer s.Close()
 	r := model(t, s, 20*time.Second)
-	spec := &audit.Spec{App: "secretapp", Prompt: "# A shop", Pos: audit.Pos{File: "tests/secretapp/SPEC.md"}}
+	spec := &audit.Spec{App: "secretapp", Prompt: "# A shop",
+		Pos: audit.Pos{File: "tests/secretapp/SPEC.md"}}
 	var ts []run.Trial
 	for i := range 2 {
-		c := &audit.Case{App: "secretapp", Query: fmt.Sprint("secretquery", i), Number: 41 + i, Label: []audit.Label{audit.Good, audit.Bad}[i],
-			Description: fmt.Sprint("secretdescription", i), Language: "sql", Code: "SELECT 1", Violates: []int{7}[:i], CWEs: []audit.CWE{639}}
+		c := &audit.Case{App: "secretapp", Query: fmt.Sprint("secretquery", i), Number: 41 + i,
+			Label:       []audit.Label{audit.Good, audit.Bad}[i],
+			Description: fmt.Sprint("secretdescription", i), Language: "sql", Code: "SELECT 1",
+			Violates: []int{7}[:i], CWEs: []audit.CWE{639}}
 		c.Pos = audit.Pos{File: "tests/" + c.ID() + ".md", Line: 1}
-		ts = append(ts, run.Trial{Case: c, Spec: spec, PromptName: "secretprompt", Prompt: "Judge.", Reviewer: r})
+		ts = append(ts, run.Trial{Case: c, Spec: spec, PromptName: "secretprompt",
+			Prompt: "Judge.", Reviewer: r})
 	}
 	finish(t, context.Background(), run.Config{Store: open(t), Budget: math.Inf(1)}, items(ts))
 	sent := s.Requests()
@@ -280,7 +298,8 @@ func TestRequestsTellNothing(t *testing.T) {
 	require.Equal(t, string(sent[0].Body), string(sent[1].Body))
 	for _, q := range sent {
 		all := string(q.Body) + fmt.Sprint(q.Header)
-		for _, secret := range []string{"secret", "41", "42", "-good", "-bad", ".md", "639", "Violates", "Expected"} {
+		for _, secret := range []string{"secret", "41", "42", "-good", "-bad", ".md", "639",
+			"Violates", "Expected"} {
 			require.NotContains(t, all, secret)
 		}
 	}
@@ -336,14 +355,16 @@ func TestPostgreSQLGoesAwayForAMoment(t *testing.T) {
 	cut := make(chan error, 10)
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if r.N%30 == 0 {
-			_, err := other.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+			_, err := other.Exec(
+				"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 			cut <- err
 		}
 		return mockapi.Reply{Cost: 0.001}
 	})
 	defer s.Close()
 	ts := trials(150, model(t, s, 20*time.Second))
-	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 5}, items(ts))
+	sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1),
+		Concurrency: 5}, items(ts))
 	for range 5 {
 		require.NoError(t, <-cut)
 	}

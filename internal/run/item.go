@@ -117,7 +117,9 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 	case !t.again():
 		return Sequel{}
 	case last.RetryAfter > c.MaxWait:
-		return Sequel{Provider: true, Stop: fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(it.Provider), last.RetryAfter.Round(time.Second), c.MaxWait)}
+		return Sequel{Provider: true,
+			Stop: fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(it.Provider),
+				last.RetryAfter.Round(time.Second), c.MaxWait)}
 	case tries < c.Tries:
 		return Sequel{Again: true, Wait: c.delay(t, tries)}
 	}
@@ -127,7 +129,8 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 // throttled reports whether the provider refused the attempt as one too many.
 func (t *Try) throttled() bool {
 	return slices.ContainsFunc(t.Attempts, func(a audit.Attempt) bool {
-		return a.HTTPStatus == 429 || a.HTTPStatus == 503 || a.HTTPStatus == 529 // Anthropic's "overloaded"
+		// Anthropic's "overloaded"
+		return a.HTTPStatus == 429 || a.HTTPStatus == 503 || a.HTTPStatus == 529
 	})
 }
 

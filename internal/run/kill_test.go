@@ -56,8 +56,10 @@ func TestChild(t *testing.T) {
 	}
 	defer s.Close()
 	ts := trials(o.Trials, modelAt(t, o.Base, 20*time.Second))
-	p, err := run.Prepare(ctx, run.Config{Store: s, Budget: math.Inf(1), Concurrency: 8, StoreWait: 200 * time.Millisecond,
-		FirstWait: 10 * time.Millisecond, Run: store.Run{Command: "the child"}}, run.Listed(items(ts)))
+	p, err := run.Prepare(ctx, run.Config{Store: s, Budget: math.Inf(1), Concurrency: 8,
+		StoreWait: 200 * time.Millisecond,
+		FirstWait: 10 * time.Millisecond, Run: store.Run{Command: "the child"}},
+		run.Listed(items(ts)))
 	require.NoError(t, err)
 	r, err := p.Start(ctx)
 	if err != nil {
@@ -178,7 +180,8 @@ func TestKilledAtAnyInstant(t *testing.T) {
 		total += n
 	}
 	require.LessOrEqual(t, total-o.Trials, kills*concurrency, "lost at most the trials in flight")
-	t.Logf("%d kills, %d trials, %d answers paid for, %d of them lost in flight", kills, o.Trials, total, total-o.Trials)
+	t.Logf("%d kills, %d trials, %d answers paid for, %d of them lost in flight", kills, o.Trials,
+		total, total-o.Trials)
 }
 
 // countAnswered counts answered rows; a database killed before its tables were
@@ -187,7 +190,8 @@ func countAnswered(t *testing.T, where string) (n int) {
 	db, err := sql.Open("sqlite", "file:"+where+"?_pragma=busy_timeout(10000)")
 	require.NoError(t, err)
 	defer db.Close()
-	if err := db.QueryRow("SELECT count(*) FROM evaluations WHERE status = 'answered'").Scan(&n); err != nil {
+	if err := db.QueryRow(
+		"SELECT count(*) FROM evaluations WHERE status = 'answered'").Scan(&n); err != nil {
 		require.ErrorContains(t, err, "no such")
 	}
 	return n
@@ -198,7 +202,8 @@ func countAnswered(t *testing.T, where string) (n int) {
 func TestFullDisk(t *testing.T) {
 	s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.001} })
 	defer s.Close()
-	o := orders{Base: s.BaseURL, DB: filepath.Join(t.TempDir(), "results.db"), Trials: 600, FileSize: 600 << 10}
+	o := orders{Base: s.BaseURL, DB: filepath.Join(t.TempDir(), "results.db"), Trials: 600,
+		FileSize: 600 << 10}
 	var out bytes.Buffer
 	require.Error(t, child(t, o, &out).Wait())
 	require.Contains(t, out.String(), "results cannot be stored")
@@ -206,7 +211,8 @@ func TestFullDisk(t *testing.T) {
 	require.Positive(t, stored)
 	require.Less(t, stored, 600)
 	asked := len(s.Requests())
-	require.LessOrEqual(t, asked, stored+8, "nothing is paid for that cannot be kept, but what was in flight")
+	require.LessOrEqual(t, asked, stored+8,
+		"nothing is paid for that cannot be kept, but what was in flight")
 
 	o.FileSize = 0
 	out.Reset()
@@ -237,7 +243,8 @@ func TestInterrupt(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.Error(t, cmd.Wait())
 	require.Contains(t, out.String(), "stops: [stopped:")
-	require.Equal(t, len(s.Requests()), countAnswered(t, o.DB), "everything that was asked is stored")
+	require.Equal(t, len(s.Requests()), countAnswered(t, o.DB),
+		"everything that was asked is stored")
 	out.Reset()
 	require.NoError(t, child(t, o, &out).Wait(), out.String())
 	require.Len(t, s.Requests(), 300, "nothing is asked twice")
@@ -258,9 +265,11 @@ func TestSecretsStayOut(t *testing.T) {
 		case 3:
 			return mockapi.Reply{Finish: r.Key, Content: "I'm sorry, but I can't use " + echo}
 		case 4:
-			return mockapi.Reply{Status: 413, Body: "<b>" + echo + "</b>", Header: map[string]string{"X-Echo": r.Key}}
+			return mockapi.Reply{Status: 413, Body: "<b>" + echo + "</b>",
+				Header: map[string]string{"X-Echo": r.Key}}
 		}
-		return mockapi.Reply{Body: `{"error":{"code":500,"message":"` + echo + `","metadata":{"raw":"` + echo + `"}}}`}
+		return mockapi.Reply{Body: `{"error":{"code":500,"message":"` + echo +
+			`","metadata":{"raw":"` + echo + `"}}}`}
 	})
 	defer s.Close()
 	dir := t.TempDir()

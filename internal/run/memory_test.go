@@ -20,7 +20,11 @@ type memory struct {
 	puts  int
 }
 
-func (m *memory) Begin(_ context.Context, r store.Run) error { m.runs = append(m.runs, r); return nil }
+func (m *memory) Begin(_ context.Context, r store.Run) error {
+	m.runs = append(m.runs,
+		r)
+	return nil
+}
 func (m *memory) Finish(_ context.Context, r store.Run) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +88,10 @@ func (m *memory) Evaluations(context.Context, store.Query) iter.Seq2[store.Evalu
 		}
 	}
 }
-func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) { return nil, nil }
+func (m *memory) Attempts(context.Context, string, string) ([]audit.Attempt, error) {
+	return nil,
+		nil
+}
 func (m *memory) Errored(context.Context, []string) (map[string]store.Consumed, error) {
 	return nil, nil
 }

@@ -107,10 +107,12 @@ func (e *engine) save(ctx context.Context, j *job) error {
 
 // Row returns the row of an item whose last try, the tries-th, gave ev, after all of
 // these attempts.
-func (it *Item) Row(run string, ev store.Evaluation, tries int, attempts []audit.Attempt) store.Evaluation {
+func (it *Item) Row(run string, ev store.Evaluation, tries int,
+	attempts []audit.Attempt) store.Evaluation {
 	ev.Run, ev.Trial, ev.Tries, ev.Attempts = run, it.Key, tries, attempts
 	if !slices.Contains(audit.Outcomes(), ev.Outcome) { // or the account would not add up
-		ev.Detail = strings.TrimPrefix(ev.Detail+fmt.Sprintf("; defect: the outcome %q is none", ev.Outcome), "; ")
+		ev.Detail = strings.TrimPrefix(ev.Detail+fmt.Sprintf("; defect: the outcome %q is none",
+			ev.Outcome), "; ")
 		ev.Outcome, ev.Status, ev.Actual = audit.OutcomeErrored, audit.Errored, string(audit.Errored)
 	}
 	if ev.Time.IsZero() {

@@ -78,9 +78,12 @@ func (c *Config) fill() error {
 	case c.Store == nil:
 		return errors.New("run: no store: results would be lost")
 	case c.Budget < 0 || math.IsNaN(c.Budget):
-		return fmt.Errorf("run: the budget is %v: expected USD, 0 for an estimate, or infinite for none", c.Budget)
+		return fmt.Errorf(
+			"run: the budget is %v: expected USD, 0 for an estimate, or infinite for none",
+			c.Budget)
 	case c.Concurrency < 0 || c.Tries < 0:
-		return fmt.Errorf("run: concurrency %d, tries %d: expected numbers above 0", c.Concurrency, c.Tries)
+		return fmt.Errorf("run: concurrency %d, tries %d: expected numbers above 0",
+			c.Concurrency, c.Tries)
 	}
 	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
 	c.Tries = cmp.Or(c.Tries, DefaultTries)
@@ -122,11 +125,12 @@ type Plan struct {
 	provider  []uint16 // of each item, in providers
 	providers []string
 	settled   []settled
-	reused    []*store.Evaluation // of those of settled that have one; none where results are discarded
-	prior     map[int]Result      // of those of settled that Items.Prior returned
-	digests   []digest            // of the keys, sorted
-	spent     float64             // USD that the continued runs cost
-	continued []store.Run         // newest first; none where nothing is continued
+	// of those of settled that have one; none where results are discarded
+	reused    []*store.Evaluation
+	prior     map[int]Result // of those of settled that Items.Prior returned
+	digests   []digest       // of the keys, sorted
+	spent     float64        // USD that the continued runs cost
+	continued []store.Run    // newest first; none where nothing is continued
 }
 
 // A settled job is not asked: an earlier run has its final outcome.
@@ -168,7 +172,8 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 		return nil, errors.New("run: nothing is planned")
 	}
 	n := items.Count
-	p := planning{&Plan{config: c, items: items, provider: make([]uint16, n), digests: make([]digest, n)}, map[string]int32{}, make([]int32, n), make([]bool, n)}
+	p := planning{&Plan{config: c, items: items, provider: make([]uint16, n),
+		digests: make([]digest, n)}, map[string]int32{}, make([]int32, n), make([]bool, n)}
 	p.Estimate = Estimate{Planned: n, Budget: c.Budget}
 	for i := range n {
 		if err := p.survey(i); err != nil {
@@ -188,9 +193,11 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 	}
 	slices.Sort(p.Estimate.Unpriced)
 	p.Estimate.Reused = n - p.Estimate.Ask
-	p.ask = slices.DeleteFunc(order(p.families, p.family, unsorted, c.Seed), func(i int32) bool { return !p.asked[i] })
+	p.ask = slices.DeleteFunc(order(p.families, p.family, unsorted, c.Seed),
+		func(i int32) bool { return !p.asked[i] })
 	if len(p.Estimate.Unpriced) > 0 && c.Budget > 0 && !math.IsInf(c.Budget, 1) {
-		return nil, fmt.Errorf("run: no price is known for %s, so no budget can hold: add the price to fixtures/models.md, or run with -budget none",
+		return nil, fmt.Errorf(
+			"run: no price is known for %s, so no budget can hold: add the price to fixtures/models.md, or run with -budget none",
 			strings.Join(p.Estimate.Unpriced, ", "))
 	}
 	return p.Plan, nil
@@ -202,8 +209,10 @@ func (p *planning) survey(i int) error {
 	if it.Key == "" || it.Do == nil {
 		return fmt.Errorf("run: item %d of %s has no key or nothing to do", i, it.Reviewer)
 	}
-	if c := it.Cost; !(c.Expected >= 0 && c.Most >= 0) || math.IsInf(c.Most, 1) { // NaN compares as false
-		return fmt.Errorf("run: %s of %s costs $%v, at most $%v: expected numbers from 0", it.Reviewer, it.Family, c.Expected, c.Most)
+	// NaN compares as false
+	if c := it.Cost; !(c.Expected >= 0 && c.Most >= 0) || math.IsInf(c.Most, 1) {
+		return fmt.Errorf("run: %s of %s costs $%v, at most $%v: expected numbers from 0",
+			it.Reviewer, it.Family, c.Expected, c.Most)
 	}
 	p.digests[i] = digestOf(it.Key)
 	if _, ok := p.families[it.Family]; !ok {
@@ -297,7 +306,8 @@ func (p *planning) continues(ctx context.Context) (chain []store.Run, err error)
 }
 
 // results returns the items with a final result in these runs, or in any.
-func (p *planning) results(ctx context.Context, runs []store.Run) (found []settled, reused []*store.Evaluation, err error) {
+func (p *planning) results(ctx context.Context, runs []store.Run) (found []settled,
+	reused []*store.Evaluation, err error) {
 	var ids []string
 	for i := range runs {
 		ids = append(ids, runs[i].ID)
@@ -361,7 +371,8 @@ func (p *Plan) twice(d digest) error {
 			return fmt.Errorf("run: %s of %s is planned twice", it.Reviewer, it.Family)
 		}
 	}
-	return errors.New("run: an item is planned twice, and is another each time that it is asked for")
+	return errors.New(
+		"run: an item is planned twice, and is another each time that it is asked for")
 }
 
 // Continued returns the runs whose trials this one continues, newest first.

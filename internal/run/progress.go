@@ -32,11 +32,12 @@ type State struct {
 	Planned, Done, InFlight int
 	Reused                  int // of Done
 	Retries                 int
-	Spent                   float64 // USD in this process, with what was charged for tries of unknown cost
-	Earlier                 float64 // USD that the runs cost which this one continues
-	Expected                float64 // USD in the end, as far as can be told
-	Elapsed                 time.Duration
-	tally                   map[tallyKey]int
+	// USD in this process, with what was charged for tries of unknown cost
+	Spent    float64
+	Earlier  float64 // USD that the runs cost which this one continues
+	Expected float64 // USD in the end, as far as can be told
+	Elapsed  time.Duration
+	tally    map[tallyKey]int
 }
 
 type tallyKey struct {

@@ -136,7 +136,8 @@ func drive(n, most int, g *granter, seed uint64) (ratio, refused float64) {
 			}
 			left--
 			s := p.Begin(start.Add(now))
-			a := arrival{at: now + g.latency + time.Duration(rng.IntN(100))*g.latency/300, try: &s, number: int(s.Number)}
+			a := arrival{at: now + g.latency + time.Duration(rng.IntN(100))*g.latency/300, try: &s,
+				number: int(s.Number)}
 			if !g.take(now, rng) {
 				a.at, a.refused = now+g.says+time.Duration(rng.IntN(100))*g.says/300, true
 			}
@@ -210,9 +211,12 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 		case e.lease != nil && now < until[e.worker]: // it knows better by now
 			push(until[e.worker], e)
 		case e.lease != nil:
-			at, try := now+g.latency+time.Duration(rng.IntN(100))*g.latency/300, &Try{Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{Priced: true}}}}
+			at, try := now+g.latency+
+				time.Duration(rng.IntN(100))*g.latency/300,
+				&Try{Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{Priced: true}}}}
 			if !g.take(now, rng) {
-				at, try.Attempts[0] = now+g.says+time.Duration(rng.IntN(100))*g.says/300, audit.Attempt{HTTPStatus: 429, RetryAfter: g.after}
+				at, try.Attempts[0] = now+g.says+time.Duration(rng.IntN(100))*g.says/300,
+					audit.Attempt{HTTPStatus: 429, RetryAfter: g.after}
 			}
 			asked.add(g.rate(now.Seconds()), done, try.throttled())
 			push(at, event{e.worker, e.lease, try})
@@ -268,10 +272,12 @@ func TestWorkersKeepUp(t *testing.T) {
 			for _, workers := range crowds {
 				for _, times := range []float64{2, 4} {
 					ratio, refused := worst(func(seed uint64) (float64, float64) {
-						g := &granter{rate: steady(rate), burst: rate, after: after, latency: second, says: 50 * ms}
+						g := &granter{rate: steady(rate), burst: rate, after: after,
+							latency: second, says: 50 * ms}
 						return share(max(400, int(20*rate)), int(times*rate), workers, g, seed)
 					})
-					at := fmt.Sprintf("%v a second, Retry-After %s, %d workers, concurrency %v: ratio %.2f, refused %.1f %%", rate, after, workers, times*rate, ratio, 100*refused)
+					at := fmt.Sprintf(
+						"%v a second, Retry-After %s, %d workers, concurrency %v: ratio %.2f, refused %.1f %%", rate, after, workers, times*rate, ratio, 100*refused)
 					t.Log(at)
 					if ratio > 1.5 || refused > .2 {
 						t.Error("FAIL", at)
@@ -320,37 +326,49 @@ func TestRateLimiterKeepsUp(t *testing.T) {
 		{name: "Retry-After, more", rate: changes(50, 100), mean: 75, burst: 1, after: second},
 		{name: "Retry-After, less", rate: changes(100, 25), mean: 60, burst: 1, after: second},
 		{name: "stated", rate: steady(50), mean: 50, burst: .2, stated: true, refused: .005},
-		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true, refused: .005},
+		{name: "stated, less", rate: changes(100, 25), mean: 60, burst: .2, stated: true,
+			refused: .005},
 		{name: "one in fifty refused by chance", mean: 50, noise: .02, refused: 1},
 		{name: "one in ten refused by chance", mean: 50, noise: .1, refused: 1},
 		{name: "three in ten refused by chance", mean: 50, noise: .3, refused: 1},
 		{name: "1 in 2 seconds", rate: steady(.5), mean: .5, burst: 4, refused: .4},
 		{name: "1 a second, Retry-After 5", rate: steady(1), mean: 1, burst: 2, after: 5 * second},
-		{name: "17 a second, Retry-After .2", rate: steady(17), mean: 17, burst: .5, after: 200 * ms},
-		{name: "17 a second, Retry-After 10", rate: steady(17), mean: 17, burst: 10, after: 10 * second, refused: .5},
+		{name: "17 a second, Retry-After .2", rate: steady(17), mean: 17, burst: .5,
+			after: 200 * ms},
+		{name: "17 a second, Retry-After 10", rate: steady(17), mean: 17, burst: 10,
+			after: 10 * second, refused: .5},
 		{name: "130 a second, burst 10", rate: steady(130), mean: 130, burst: 10, refused: .5},
-		{name: "130 a second, Retry-After 2", rate: steady(130), mean: 130, burst: 2, after: 2 * second},
+		{name: "130 a second, Retry-After 2", rate: steady(130), mean: 130, burst: 2,
+			after: 2 * second},
 		{name: "900 a second", rate: steady(900), mean: 900, burst: .3},
 		{name: "20 then 200 a second", rate: changes(20, 200), mean: 130, burst: 1},
 		{name: "200 then 20 a second", rate: changes(200, 20), mean: 200, burst: 1},
-		{name: "Retry-After 3, 20 then 60", rate: changes(20, 60), mean: 45, burst: 1, after: 3 * second, refused: .5},
-		{name: "17 a second, stated", rate: steady(17), mean: 17, burst: 30, stated: true, refused: .02},
-		{name: "17 a second, one in twenty by chance", rate: steady(17), mean: 17, burst: 1, noise: .05, refused: 1},
-		{name: "50 a second, and one in ten refused by chance", rate: steady(50), mean: 50, burst: 1, noise: .1, refused: 1},
+		{name: "Retry-After 3, 20 then 60", rate: changes(20, 60), mean: 45, burst: 1,
+			after: 3 * second, refused: .5},
+		{name: "17 a second, stated", rate: steady(17), mean: 17, burst: 30,
+			stated: true, refused: .02},
+		{name: "17 a second, one in twenty by chance", rate: steady(17), mean: 17, burst: 1,
+			noise: .05, refused: 1},
+		{name: "50 a second, and one in ten refused by chance", rate: steady(50), mean: 50,
+			burst: 1, noise: .1, refused: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, latency := range []time.Duration{300 * ms, second, 3 * second} {
 				for _, times := range []float64{2, 4, 20} {
 					most := max(4, int(times*c.mean*latency.Seconds()))
 					ratio, refused := worst(func(seed uint64) (float64, float64) {
-						g := &granter{rate: c.rate, burst: c.burst * c.mean, after: c.after, latency: latency, says: 50 * ms, noise: c.noise, stated: c.stated}
-						if c.rate == nil { // concurrency is the only bound, and what a try takes with its retries
+						g := &granter{rate: c.rate, burst: c.burst * c.mean, after: c.after,
+							latency: latency, says: 50 * ms, noise: c.noise, stated: c.stated}
+						// concurrency is the only bound, and what a try takes with its retries
+						if c.rate == nil {
 							g.burst = math.Inf(1)
-							g.rate = steady(float64(most) / (latency + time.Duration(c.noise/(1-c.noise)*float64(g.says))).Seconds() / mean)
+							g.rate = steady(float64(most) / (latency +
+								time.Duration(c.noise/(1-c.noise)*float64(g.says))).Seconds() / mean)
 						}
 						return drive(max(400, int(20*c.mean)), most, g, seed)
 					})
-					at := fmt.Sprintf("latency %s, concurrency %d: ratio %.2f, refused %.1f %%", latency, most, ratio, 100*refused)
+					at := fmt.Sprintf("latency %s, concurrency %d: ratio %.2f, refused %.1f %%",
+						latency, most, ratio, 100*refused)
 					t.Log(at)
 					if ratio > 1.5 || refused > cmp.Or(c.refused, .2) {
 						t.Error("FAIL", at)

@@ -12,8 +12,9 @@ type Results struct {
 	done    chan struct{}
 	why     error // why an item has no result in the end
 
-	mu    sync.Mutex
-	slots map[string]*slot // by key, once anybody waits or anything is there; no map when results are discarded
+	mu sync.Mutex
+	// by key, once anybody waits or anything is there; no map when results are discarded
+	slots map[string]*slot
 }
 
 type slot struct {
@@ -42,7 +43,8 @@ func (r *Results) Wait(ctx context.Context, key string) (Result, error) {
 	}
 	r.mu.Unlock()
 	if s == nil {
-		return Result{}, fmt.Errorf("run: no item with key %.12s is planned, or results are discarded", key)
+		return Result{},
+			fmt.Errorf("run: no item with key %.12s is planned, or results are discarded", key)
 	}
 	select {
 	case <-s.ready:

@@ -26,7 +26,8 @@ func TestRetriesUntilAnswered(t *testing.T) {
 			return says(audit.Bad, 0.01), nil
 		}
 		m := &memory{}
-		sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)}, items(trials(6, r)[5:]))
+		sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)},
+			items(trials(6, r)[5:]))
 		require.Equal(t, 3, sum.State.Retries)
 		row := m.rows()[0]
 		require.Equal(t, audit.OutcomeCorrect, row.Outcome)
@@ -41,23 +42,32 @@ func TestRetriesUntilAnswered(t *testing.T) {
 func TestTriesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reviewer{name: "m"}
-		r.review = func(int64, audit.ReviewTask) (audit.Review, error) { return fails(503, true, 0), nil }
+		r.review = func(int64, audit.ReviewTask) (audit.Review,
+			error) {
+			return fails(503, true, 0), nil
+		}
 		m := &memory{}
-		sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1), Tries: 3}, items(trials(2, r)))
+		sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1), Tries: 3},
+			items(trials(2, r)))
 		require.Equal(t, 2, sum.State.Outcome(audit.OutcomeErrored))
 		require.EqualValues(t, 6, r.asked.Load())
 		require.Equal(t, 1.0, sum.Unanswered())
 		// An error is asked again by the run that continues this one.
 		r.review = nil
-		again := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)}, items(trials(2, r)))
+		again := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)},
+			items(trials(2, r)))
 		require.Zero(t, again.State.Reused)
 	})
 }
 
 func TestFailuresThatWillNotPassAreNotTriedAgain(t *testing.T) {
 	r := &reviewer{name: "m"}
-	r.review = func(int64, audit.ReviewTask) (audit.Review, error) { return fails(413, false, 0), nil }
-	finish(t, context.Background(), run.Config{Store: &memory{}, Budget: math.Inf(1)}, items(trials(6, r)))
+	r.review = func(int64, audit.ReviewTask) (audit.Review,
+		error) {
+		return fails(413, false, 0), nil
+	}
+	finish(t, context.Background(), run.Config{Store: &memory{}, Budget: math.Inf(1)},
+		items(trials(6, r)))
 	require.EqualValues(t, 6, r.asked.Load())
 }
 
@@ -111,7 +121,8 @@ func TestWaitsAreJittered(t *testing.T) {
 			tries[task.Code], last[task.Code] = n+1, time.Now()
 			return fails(500, true, 0), nil // 500 is no sign of being asked too often
 		}
-		finish(t, t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 600, Tries: 5}, items(trials(600, r)))
+		finish(t, t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1),
+			Concurrency: 600, Tries: 5}, items(trials(600, r)))
 		for n, ceiling := 1, time.Second; n <= 4; n, ceiling = n+1, 2*ceiling {
 			var sum, most time.Duration
 			for _, w := range waits[n] {
@@ -120,7 +131,8 @@ func TestWaitsAreJittered(t *testing.T) {
 			}
 			mean := sum / time.Duration(len(waits[n]))
 			require.LessOrEqual(t, most, ceiling)
-			require.InDelta(t, ceiling.Seconds()/2, mean.Seconds(), ceiling.Seconds()/10, "uniform from 0 to %s", ceiling)
+			require.InDelta(t, ceiling.Seconds()/2, mean.Seconds(), ceiling.Seconds()/10,
+				"uniform from 0 to %s", ceiling)
 		}
 	})
 }
@@ -149,10 +161,14 @@ func TestConcurrencyAdapts(t *testing.T) {
 			return says(audit.Bad, 0), nil
 		}
 		start := time.Now()
-		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 64, Tries: 50}, items(trials(600, r)))
-		require.Equal(t, 600, sum.State.Outcome(audit.OutcomeCorrect)+sum.State.Outcome(audit.OutcomeWrong))
-		require.Less(t, turnedDown, 300, "not a storm: a fixed 64 is turned down tens of thousands of times")
-		require.Less(t, time.Since(start), 2*600/capacity*time.Second, "at least half of what it takes is used")
+		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1),
+			Concurrency: 64, Tries: 50}, items(trials(600, r)))
+		require.Equal(t, 600, sum.State.Outcome(audit.OutcomeCorrect)+
+			sum.State.Outcome(audit.OutcomeWrong))
+		require.Less(t, turnedDown, 300,
+			"not a storm: a fixed 64 is turned down tens of thousands of times")
+		require.Less(t, time.Since(start), 2*600/capacity*time.Second,
+			"at least half of what it takes is used")
 	})
 }
 
@@ -171,21 +187,26 @@ func TestFailsFast(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &reviewer{name: "m", provider: "p", wait: func(context.Context) { time.Sleep(time.Second) }}
+				r := &reviewer{name: "m", provider: "p",
+					wait: func(context.Context) { time.Sleep(time.Second) }}
 				r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
 					if n > 20 {
 						return fails(c.status, false, 0), errors.New("m: the key was refused")
 					}
 					return says(audit.Bad, 0), nil
 				}
-				other := &reviewer{name: "other", provider: c.other, wait: func(context.Context) { time.Sleep(30 * time.Second) }}
+				other := &reviewer{name: "other", provider: c.other,
+					wait: func(context.Context) { time.Sleep(30 * time.Second) }}
 				m := &memory{}
 				its := append(items(trials(60, r)), items(trials(60, other))...)
-				sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1), Concurrency: 10}, its)
-				require.LessOrEqual(t, r.asked.Load(), int64(30), "only those in flight meet it too")
+				sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1),
+					Concurrency: 10}, its)
+				require.LessOrEqual(t, r.asked.Load(), int64(30),
+					"only those in flight meet it too")
 				require.Equal(t, []string{"m: the key was refused"}, sum.Stops, "one clear line")
 				require.Equal(t, c.asks, other.asked.Load() == 60)
-				require.Equal(t, 120-int(r.asked.Load()+other.asked.Load()), sum.State.Outcome(audit.OutcomeSkipped))
+				require.Equal(t, 120-int(r.asked.Load()+other.asked.Load()),
+					sum.State.Outcome(audit.OutcomeSkipped))
 				require.Equal(t, "m: the key was refused", m.runs[0].State)
 			})
 		})
@@ -195,11 +216,16 @@ func TestFailsFast(t *testing.T) {
 func TestTooLongARetryAfterEndsTheProvidersWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reviewer{name: "m", provider: "p"}
-		r.review = func(int64, audit.ReviewTask) (audit.Review, error) { return fails(429, true, time.Hour), nil }
+		r.review = func(int64, audit.ReviewTask) (audit.Review,
+			error) {
+			return fails(429, true, time.Hour), nil
+		}
 		start := time.Now()
-		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 1}, items(trials(12, r)))
+		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1),
+			Concurrency: 1}, items(trials(12, r)))
 		require.EqualValues(t, 1, r.asked.Load())
-		require.Equal(t, []string{"p asks to wait 1h0m0s (Retry-After), longer than 5m0s"}, sum.Stops)
+		require.Equal(t, []string{"p asks to wait 1h0m0s (Retry-After), longer than 5m0s"},
+			sum.Stops)
 		require.Less(t, time.Since(start), time.Minute)
 	})
 }
@@ -216,17 +242,22 @@ func TestStopsInGoodOrder(t *testing.T) {
 			return says(audit.Bad, 0.01), nil
 		}
 		m := &memory{}
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, errors.New("the test's deadline is near"))
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second,
+			errors.New("the test's deadline is near"))
 		defer cancel()
 		start := time.Now()
-		other := &reviewer{name: "other", provider: "q", wait: func(context.Context) { time.Sleep(4 * time.Second) }}
+		other := &reviewer{name: "other", provider: "q",
+			wait: func(context.Context) { time.Sleep(4 * time.Second) }}
 		sum := finish(t, ctx, run.Config{Store: m, Budget: math.Inf(1), Concurrency: 2},
 			append(items(trials(60, r)), items(trials(60, other))...))
-		require.Equal(t, 12*time.Second, time.Since(start), "what was in flight at 10 s ended at 12 s")
+		require.Equal(t, 12*time.Second, time.Since(start),
+			"what was in flight at 10 s ended at 12 s")
 		require.Equal(t, []string{"stopped: the test's deadline is near"}, sum.Stops)
 		require.Equal(t, 1, sum.State.Outcome(audit.OutcomeErrored))
-		require.EqualValues(t, 120-r.asked.Load()-other.asked.Load(), sum.State.Outcome(audit.OutcomeSkipped))
-		require.EqualValues(t, r.asked.Load()+other.asked.Load(), len(m.rows()), "what was begun is stored")
+		require.EqualValues(t, 120-r.asked.Load()-other.asked.Load(),
+			sum.State.Outcome(audit.OutcomeSkipped))
+		require.EqualValues(t, r.asked.Load()+other.asked.Load(), len(m.rows()),
+			"what was begun is stored")
 	})
 }
 
@@ -234,11 +265,15 @@ func TestStopsInGoodOrder(t *testing.T) {
 func TestGraceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reviewer{name: "m", wait: func(ctx context.Context) { <-ctx.Done() }}
-		r.review = func(int64, audit.ReviewTask) (audit.Review, error) { return fails(0, false, 0), nil }
+		r.review = func(int64, audit.ReviewTask) (audit.Review,
+			error) {
+			return fails(0, false, 0), nil
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		sum := finish(t, ctx, run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 3, Grace: 5 * time.Second}, items(trials(12, r)))
+		sum := finish(t, ctx, run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 3,
+			Grace: 5 * time.Second}, items(trials(12, r)))
 		require.Equal(t, 6*time.Second, time.Since(start))
 		require.Equal(t, 3, sum.State.Outcome(audit.OutcomeErrored))
 		require.Equal(t, 9, sum.State.Outcome(audit.OutcomeSkipped))
@@ -253,11 +288,13 @@ func TestOrderIsSeededAndSpreadsFamilies(t *testing.T) {
 		for i := range its {
 			do := its[i].Do
 			its[i].Do = func(ctx context.Context) run.Try {
-				families, codes = append(families, ts[i].Case.Family()), append(codes, ts[i].Case.ID())
+				families, codes = append(families, ts[i].Case.Family()),
+					append(codes, ts[i].Case.ID())
 				return do(ctx)
 			}
 		}
-		finish(t, context.Background(), run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 1, Seed: seed}, its)
+		finish(t, context.Background(), run.Config{Store: &memory{}, Budget: math.Inf(1),
+			Concurrency: 1, Seed: seed}, its)
 		return families, codes
 	}
 	families, first := sent(1)
@@ -285,10 +322,12 @@ func TestAStoreThatFails(t *testing.T) {
 				return nil
 			}}
 			r := &reviewer{name: "m"}
-			sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)}, items(trials(60, r)))
+			sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)},
+				items(trials(60, r)))
 			require.Empty(t, sum.Stops)
 			require.Equal(t, 60, len(m.rows()))
-			require.EqualValues(t, 60, r.asked.Load(), "nothing is asked again because it could not be stored at once")
+			require.EqualValues(t, 60, r.asked.Load(),
+				"nothing is asked again because it could not be stored at once")
 		})
 	})
 	t.Run("until the end", func(t *testing.T) {
@@ -300,7 +339,8 @@ func TestAStoreThatFails(t *testing.T) {
 				return nil
 			}}
 			r := &reviewer{name: "m"}
-			p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: math.Inf(1), Concurrency: 4}, run.Listed(items(trials(60, r))))
+			p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: math.Inf(1),
+				Concurrency: 4}, run.Listed(items(trials(60, r))))
 			require.NoError(t, err)
 			started, err := p.Start(t.Context())
 			require.NoError(t, err)
@@ -321,7 +361,8 @@ func TestAStoreThatFails(t *testing.T) {
 				}
 				return nil
 			}}
-			sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)}, items(trials(12, &reviewer{name: "m"})))
+			sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1)},
+				items(trials(12, &reviewer{name: "m"})))
 			require.Equal(t, 12, len(m.rows()))
 			require.Empty(t, sum.Unstored)
 		})
@@ -337,7 +378,8 @@ func TestAPanicIsAnOutcome(t *testing.T) {
 		return says(audit.Bad, 0), nil
 	}
 	m := &memory{}
-	sum := finish(t, context.Background(), run.Config{Store: m, Budget: math.Inf(1)}, items(trials(6, r)))
+	sum := finish(t, context.Background(), run.Config{Store: m, Budget: math.Inf(1)},
+		items(trials(6, r)))
 	require.Equal(t, 3, sum.State.Outcome(audit.OutcomeErrored))
 }
 
@@ -345,7 +387,8 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reviewer{name: "m", wait: func(context.Context) { time.Sleep(time.Minute) }}
 		its := items(trials(1, r))
-		p, err := run.Prepare(t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1)}, run.Listed(its))
+		p, err := run.Prepare(t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1)},
+			run.Listed(its))
 		require.NoError(t, err)
 		started, err := p.Start(t.Context())
 		require.NoError(t, err)

@@ -88,14 +88,18 @@ func (e *engine) close() {
 	}
 	var errs []error
 	if sum != e.plan.items.Count || e.state.Done != sum {
-		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting, e.plan.items.Count, sum, e.state.Done))
+		errs = append(errs, fmt.Errorf("%w: planned %d, outcomes %d, done %d", ErrAccounting,
+			e.plan.items.Count, sum, e.state.Done))
 	}
 	s := Summary{Run: r, Unsure: e.budget.Unsure, Over: e.budget.Over, Stops: e.stops}
 	for _, u := range e.unstored {
 		s.Unstored = append(s.Unstored, u.item.Key)
 		errs = append(errs, u.err)
 	}
-	if err := e.insist(func(ctx context.Context) error { return e.config.Store.Finish(ctx, r) }); err != nil {
+	if err := e.insist(func(ctx context.Context) error {
+		return e.config.Store.Finish(ctx,
+			r)
+	}); err != nil {
 		errs = append(errs, fmt.Errorf("run: %w", err))
 	}
 	e.tell(Event{Kind: Ended})

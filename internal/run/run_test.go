@@ -61,14 +61,19 @@ func (r *reviewer) Review(ctx context.Context, task audit.ReviewTask) (audit.Rev
 
 // says is an answer that cost usd.
 func says(l audit.Label, usd float64) audit.Review {
-	return audit.Review{Status: audit.Answered, Verdict: l, Explanation: "because", Violates: []int{2}, Attempts: []audit.Attempt{
-		{Model: "served", FinishReason: "stop", HTTPStatus: 200, Usage: audit.Usage{TokensIn: 10, TokensOut: 5, USD: usd, Priced: true}}}}
+	return audit.Review{Status: audit.Answered, Verdict: l, Explanation: "because",
+		Violates: []int{2}, Attempts: []audit.Attempt{
+			{Model: "served", FinishReason: "stop", HTTPStatus: 200,
+				Usage: audit.Usage{TokensIn: 10,
+					TokensOut: 5, USD: usd, Priced: true}}}}
 }
 
 // fails is a failed attempt.
 func fails(status int, transient bool, after time.Duration) audit.Review {
-	return audit.Review{Status: audit.Errored, Detail: fmt.Sprint("HTTP ", status), Attempts: []audit.Attempt{
-		{HTTPStatus: status, Error: fmt.Sprint("HTTP ", status), Transient: transient, RetryAfter: after}}}
+	return audit.Review{Status: audit.Errored, Detail: fmt.Sprint("HTTP ", status),
+		Attempts: []audit.Attempt{
+			{HTTPStatus: status, Error: fmt.Sprint("HTTP ", status), Transient: transient,
+				RetryAfter: after}}}
 }
 
 // trials gives n trials: families of six cases, the last four of each bad.
@@ -76,12 +81,14 @@ func trials(n int, r audit.Reviewer) []run.Trial {
 	spec := &audit.Spec{App: "shop", Prompt: "A shop."}
 	var out []run.Trial
 	for i := range n {
-		c := &audit.Case{App: "shop", Query: fmt.Sprintf("q%03d", i/6), Number: i%6 + 1, Label: audit.Good, Language: "sql",
+		c := &audit.Case{App: "shop", Query: fmt.Sprintf("q%03d", i/6), Number: i%6 + 1,
+			Label: audit.Good, Language: "sql",
 			Code: fmt.Sprint("SELECT ", i), Description: "told to nobody"}
 		if i%6 >= 2 {
 			c.Label, c.Violates = audit.Bad, []int{2}
 		}
-		out = append(out, run.Trial{Case: c, Spec: spec, PromptName: "p", Prompt: "Judge.", Reviewer: r})
+		out = append(out, run.Trial{Case: c, Spec: spec, PromptName: "p",
+			Prompt: "Judge.", Reviewer: r})
 	}
 	return out
 }
@@ -169,9 +176,11 @@ func TestInterruptedRunsAreContinued(t *testing.T) {
 			return fails(413, false, 0), nil
 		}
 		if n%3 == 1 {
-			return audit.Review{Status: audit.Refused, Detail: "no", Attempts: []audit.Attempt{{Usage: audit.Usage{USD: 0.001, Priced: true}}}}, nil
+			return audit.Review{Status: audit.Refused, Detail: "no",
+				Attempts: []audit.Attempt{{Usage: audit.Usage{USD: 0.001, Priced: true}}}}, nil
 		}
-		return audit.Review{Status: audit.Answered, Verdict: audit.Bad, Attempts: []audit.Attempt{{Usage: audit.Usage{USD: 0.001, Priced: true}}}}, nil
+		return audit.Review{Status: audit.Answered, Verdict: audit.Bad,
+			Attempts: []audit.Attempt{{Usage: audit.Usage{USD: 0.001, Priced: true}}}}, nil
 	}
 	ts := trials(30, r)
 	c := run.Config{Store: s, Budget: 0.05, Seed: 1, Concurrency: 1}
@@ -191,7 +200,8 @@ func TestInterruptedRunsAreContinued(t *testing.T) {
 	require.InDelta(t, 0.010, again.State.Spent, 1e-9)
 
 	third := finish(t, ctx, c, items(ts))
-	require.Zero(t, third.State.Reused, "the continued run is complete: the same command asks again")
+	require.Zero(t, third.State.Reused,
+		"the continued run is complete: the same command asks again")
 }
 
 // The budget of an interrupted run holds over all its parts, and names one that would do.
@@ -250,7 +260,8 @@ func TestBudgetZeroSendsNothing(t *testing.T) {
 	c := run.Config{Store: open(t)}
 	p, err := run.Prepare(context.Background(), c, run.Listed(its))
 	require.NoError(t, err)
-	require.Equal(t, "8 trials planned: about $2.00, at most $8.00 without retries; budget $0.00", p.Estimate.String())
+	require.Equal(t, "8 trials planned: about $2.00, at most $8.00 without retries; budget $0.00",
+		p.Estimate.String())
 	sum := finish(t, context.Background(), c, its)
 	require.Zero(t, r.asked.Load())
 	require.Equal(t, 8, sum.State.Outcome(audit.OutcomeSkipped))
@@ -262,7 +273,8 @@ func TestBudgetZeroSendsNothing(t *testing.T) {
 // goroutines live outside, so these tests keep results in memory.
 func TestBudgetIsNeverExceeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &reviewer{name: "m", expected: 0.3, most: 1, wait: func(context.Context) { time.Sleep(time.Second) }}
+		r := &reviewer{name: "m", expected: 0.3, most: 1,
+			wait: func(context.Context) { time.Sleep(time.Second) }}
 		r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
 			return says(audit.Bad, []float64{0.1, 0.9, 0.5}[n%3]), nil
 		}
@@ -284,7 +296,8 @@ func TestUnknownCostIsChargedInFull(t *testing.T) {
 		r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
 			return fails(0, true, 0), nil // the connection broke: who knows what it cost
 		}
-		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: 5, Tries: 2}, items(trials(12, r)))
+		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: 5, Tries: 2},
+			items(trials(12, r)))
 		require.EqualValues(t, 5, r.asked.Load(), "five broken requests may have cost five dollars")
 		require.InDelta(t, 5, sum.Unsure, 1e-9)
 	})

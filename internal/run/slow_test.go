@@ -33,8 +33,10 @@ func TestThirtySecondStalls(t *testing.T) {
 		{"before the response", mockapi.Reply{Cost: 0.001, Latency: stall}, 1, 2 * stall},
 		{"before the first word", mockapi.Reply{Cost: 0.001, Think: stall}, 1, 2 * stall},
 		{"in the middle of an answer", mockapi.Reply{Cost: 0.001, Nap: stall}, 1, 2 * stall},
-		{"whole, not streamed", mockapi.Reply{Cost: 0.001, Whole: true, Latency: stall}, 1, 2 * stall},
-		{"for ever, in the middle", mockapi.Reply{Cost: 0.001, Stall: true, StallAfter: 700}, 2, 4 * stall},
+		{"whole, not streamed", mockapi.Reply{Cost: 0.001, Whole: true, Latency: stall}, 1,
+			2 * stall},
+		{"for ever, in the middle", mockapi.Reply{Cost: 0.001, Stall: true, StallAfter: 700}, 2,
+			4 * stall},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,12 +47,14 @@ func TestThirtySecondStalls(t *testing.T) {
 				return mockapi.Reply{Cost: 0.001}
 			})
 			defer s.Close()
-			m, err := auditor.Chat(auditor.ChatConfig{Name: "m", Provider: "mock", BaseURL: s.BaseURL, Key: canary,
+			m, err := auditor.Chat(auditor.ChatConfig{Name: "m", Provider: "mock",
+				BaseURL: s.BaseURL, Key: canary,
 				Model: audit.Model{Name: "m", ID: "maker/m", In: 0.15, Out: 0.60, Priced: true}})
 			require.NoError(t, err)
 			start, db := time.Now(), open(t)
 			ts := trials(6, m)
-			sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1), Concurrency: 6}, items(ts))
+			sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1),
+				Concurrency: 6}, items(ts))
 			require.Zero(t, sum.Unanswered(), "%v", sum.Run.Outcomes)
 			require.Len(t, s.Requests(), 6*c.tries)
 			require.GreaterOrEqual(t, time.Since(start), stall)

@@ -25,7 +25,8 @@ func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &reviewer{name: "m", provider: "p", wait: func(context.Context) { time.Sleep(time.Second) }}
+				r := &reviewer{name: "m", provider: "p",
+					wait: func(context.Context) { time.Sleep(time.Second) }}
 				var answered time.Time
 				r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
 					if n <= 20 {
@@ -34,9 +35,11 @@ func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
 					}
 					return failure, nil
 				}
-				c := run.Config{Store: &memory{}, Budget: math.Inf(1), Tries: 1000, MaxWait: time.Hour}
+				c := run.Config{Store: &memory{}, Budget: math.Inf(1), Tries: 1000,
+					MaxWait: time.Hour}
 				sum := finish(t, t.Context(), c, items(trials(600, r)))
-				require.LessOrEqual(t, time.Since(answered), 2*time.Minute, "a minute, and one wait between two tries")
+				require.LessOrEqual(t, time.Since(answered), 2*time.Minute,
+					"a minute, and one wait between two tries")
 				require.Contains(t, sum.Stops[0], "p has answered nothing for 1m")
 				require.Equal(t, 600, sum.State.Done)
 			})
@@ -48,7 +51,8 @@ func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
 func TestSilenceIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		a := &run.Audit{Project: "p", Auditor: "a", Export: "e", Settings: "v1", Longest: 40 * time.Minute, Cost: run.Cost{Known: true},
+		a := &run.Audit{Project: "p", Auditor: "a", Export: "e", Settings: "v1",
+			Longest: 40 * time.Minute, Cost: run.Cost{Known: true},
 			Once: func(context.Context, float64) (audit.AuditRun, string, error) {
 				time.Sleep(40 * time.Minute)
 				return whole("", 0), "/dir", nil
@@ -66,7 +70,8 @@ func TestSilenceIsAnnounced(t *testing.T) {
 		it.Keep = nil
 		finish(t, t.Context(), c, []run.Item{it})
 		require.Equal(t, time.Minute, first)
-		require.Equal(t, "nothing was answered for 1m0s: 1 under way end by "+began.Add(40*time.Minute).Format("15:04:05")+" at the latest", said[0])
+		require.Equal(t, "nothing was answered for 1m0s: 1 under way end by "+
+			began.Add(40*time.Minute).Format("15:04:05")+" at the latest", said[0])
 	})
 }
 
@@ -75,28 +80,35 @@ func TestSilenceIsAnnounced(t *testing.T) {
 func TestServersThatNeverAnswerEndTheRun(t *testing.T) {
 	const stall, timeout = 300 * time.Millisecond, 600 * time.Millisecond
 	for name, reply := range map[string]mockapi.Reply{
-		"silence":              {Stall: true},
-		"a drip":               {Piece: 1, Pause: 100 * time.Millisecond, Content: strings.Repeat("word ", 1000)},
-		"429":                  {Status: 429, Body: `{"error":{"message":"slow down"}}`},
-		"429 with Retry-After": {Status: 429, Header: map[string]string{"Retry-After": "1"}, Body: `{"error":{"message":"slow down"}}`},
+		"silence": {Stall: true},
+		"a drip": {Piece: 1, Pause: 100 * time.Millisecond,
+			Content: strings.Repeat("word ", 1000)},
+		"429": {Status: 429, Body: `{"error":{"message":"slow down"}}`},
+		"429 with Retry-After": {Status: 429, Header: map[string]string{"Retry-After": "1"},
+			Body: `{"error":{"message":"slow down"}}`},
 	} {
 		for _, api := range []string{"chat", "responses", "messages"} {
 			t.Run(name+", "+api, func(t *testing.T) {
 				t.Parallel()
 				s := mockapi.New(func(mockapi.Request) mockapi.Reply { return reply })
 				defer s.Close()
-				r, err := auditor.Chat(auditor.ChatConfig{Name: "m", Provider: "test", BaseURL: s.BaseURL, Timeout: timeout, Silence: timeout, Idle: timeout,
-					Model: audit.Model{Name: "m", ID: "maker/m", In: 1, Out: 2, Priced: true, Settings: audit.ModelSettings{API: api}}})
+				r, err := auditor.Chat(auditor.ChatConfig{Name: "m", Provider: "test",
+					BaseURL: s.BaseURL, Timeout: timeout, Silence: timeout, Idle: timeout,
+					Model: audit.Model{Name: "m", ID: "maker/m", In: 1, Out: 2, Priced: true,
+						Settings: audit.ModelSettings{API: api}}})
 				require.NoError(t, err)
 				var said []string
-				sum := finish(t, context.Background(), run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2, Tries: 1000, Stall: stall,
-					FirstWait: time.Millisecond, Progress: func(e run.Event) {
-						if e.Kind == run.Waiting {
-							said = append(said, e.Text)
-						}
-					}}, items(trials(12, r)))
+				sum := finish(t, context.Background(),
+					run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2, Tries: 1000,
+						Stall:     stall,
+						FirstWait: time.Millisecond, Progress: func(e run.Event) {
+							if e.Kind == run.Waiting {
+								said = append(said, e.Text)
+							}
+						}}, items(trials(12, r)))
 				require.NotEmpty(t, sum.Stops, "without an end it would try a thousand times")
-				require.Equal(t, 12, sum.State.Outcome(audit.OutcomeErrored)+sum.State.Outcome(audit.OutcomeSkipped))
+				require.Equal(t, 12, sum.State.Outcome(audit.OutcomeErrored)+
+					sum.State.Outcome(audit.OutcomeSkipped))
 				if name == "a drip" || name == "429 with Retry-After" {
 					require.NotEmpty(t, said)
 				}

@@ -48,7 +48,8 @@ type Described interface {
 
 // Task is all that the reviewer sees.
 func (t *Trial) Task() audit.ReviewTask {
-	return audit.ReviewTask{Spec: t.Spec.Prompt, Prompt: t.Prompt, Language: t.Case.Language, Code: t.Case.Code}
+	return audit.ReviewTask{Spec: t.Spec.Prompt, Prompt: t.Prompt, Language: t.Case.Language,
+		Code: t.Case.Code}
 }
 
 // hash returns the SHA-256 of the parts. Each follows its length, so that no two lists are equal.
@@ -76,7 +77,8 @@ type subject struct {
 // subject returns the identity of the trial's case.
 func (t *Trial) subject() subject {
 	c := t.Case
-	return subject{CaseHash(c), cmp.Or(c.Pos.File, "tests/"+c.ID()+".md"), c.App, c.Query, c.Family(), c.Label}
+	return subject{CaseHash(c), cmp.Or(c.Pos.File, "tests/"+c.ID()+".md"), c.App, c.Query,
+		c.Family(), c.Label}
 }
 
 // settings returns the reviewer's name and settings.
@@ -95,7 +97,8 @@ func (t *Trial) Key() string { return t.key(t.subject().hash) }
 
 // key returns the key of the trial.
 func (t *Trial) key(subject string) string {
-	return hash(keyVersion, subject, t.Task().Spec, t.Prompt, t.settings(), strconv.Itoa(t.Index), "")
+	return hash(keyVersion, subject, t.Task().Spec, t.Prompt, t.settings(),
+		strconv.Itoa(t.Index), "")
 }
 
 const noVerdict = "it holds no verdict that can be read"
@@ -103,7 +106,8 @@ const noVerdict = "it holds no verdict that can be read"
 // Item returns the trial as an item of a plan.
 func (t *Trial) Item() Item {
 	s := t.subject()
-	it := Item{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Line: t.Reviewer.Name() + "@" + t.PromptName, Family: s.family, Expected: s.label,
+	it := Item{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Line: t.Reviewer.Name() + "@" +
+		t.PromptName, Family: s.family, Expected: s.label,
 		Cost: Cost{Known: true}, Do: t.try, Reasked: func() { t.unusable = noVerdict }}
 	if d, ok := t.Reviewer.(Described); ok {
 		it.Provider = d.Provider()
@@ -148,8 +152,9 @@ func (t *Trial) try(ctx context.Context) Try {
 // evaluation returns the trial's row without an answer.
 func (t *Trial) evaluation() store.Evaluation {
 	s, settings := t.subject(), t.settings()
-	return store.Evaluation{TestFile: s.file, Model: t.Reviewer.Name(), Expected: s.label, Index: t.Index,
-		App: s.app, Query: s.query, Family: s.family, Prompt: t.PromptName,
+	return store.Evaluation{TestFile: s.file, Model: t.Reviewer.Name(), Expected: s.label,
+		Index: t.Index,
+		App:   s.app, Query: s.query, Family: s.family, Prompt: t.PromptName,
 		CaseHash: s.hash, SpecHash: hash(t.Task().Spec), PromptHash: hash(t.Prompt),
 		SettingsHash: hash(settings), Settings: settings}
 }
@@ -157,10 +162,12 @@ func (t *Trial) evaluation() store.Evaluation {
 // reason compares the requirements that a reviewer names with those that the
 // case violates: one in common makes it the right reason.
 func (t *Trial) reason(r *audit.Review) store.Reason {
-	if t.Case.Label != audit.Bad || r.Judge(t.Case.Label) != audit.OutcomeCorrect || len(t.Case.Violates) == 0 {
+	if t.Case.Label != audit.Bad || r.Judge(t.Case.Label) != audit.OutcomeCorrect ||
+		len(t.Case.Violates) == 0 {
 		return store.ReasonUnknown
 	}
-	if slices.ContainsFunc(r.Violates, func(v int) bool { return slices.Contains(t.Case.Violates, v) }) {
+	if slices.ContainsFunc(r.Violates,
+		func(v int) bool { return slices.Contains(t.Case.Violates, v) }) {
 		return store.ReasonRight
 	}
 	return store.ReasonWrong

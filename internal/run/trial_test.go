@@ -17,7 +17,8 @@ import (
 // Whatever a reviewer says becomes one outcome and one row.
 func TestOutcomesOfATrial(t *testing.T) {
 	answer := func(v audit.Label, violates ...int) audit.Review {
-		return audit.Review{Status: audit.Answered, Verdict: v, Violates: violates, CWEs: []audit.CWE{639}}
+		return audit.Review{Status: audit.Answered, Verdict: v, Violates: violates,
+			CWEs: []audit.CWE{639}}
 	}
 	for _, c := range []struct {
 		name    string
@@ -28,28 +29,43 @@ func TestOutcomesOfATrial(t *testing.T) {
 		actual  string
 		reason  store.Reason
 	}{
-		{"right for the right reason", true, answer(audit.Bad, 1, 2), nil, audit.OutcomeCorrect, "bad", store.ReasonRight},
-		{"right for another reason", true, answer(audit.Bad, 3), nil, audit.OutcomeCorrect, "bad", store.ReasonWrong},
-		{"right without a reason", true, answer(audit.Bad), nil, audit.OutcomeCorrect, "bad", store.ReasonWrong},
-		{"a good one right", false, answer(audit.Good), nil, audit.OutcomeCorrect, "good", store.ReasonUnknown},
+		{"right for the right reason", true, answer(audit.Bad, 1, 2), nil, audit.OutcomeCorrect,
+			"bad", store.ReasonRight},
+		{"right for another reason", true, answer(audit.Bad, 3), nil, audit.OutcomeCorrect, "bad",
+			store.ReasonWrong},
+		{"right without a reason", true, answer(audit.Bad), nil, audit.OutcomeCorrect, "bad",
+			store.ReasonWrong},
+		{"a good one right", false, answer(audit.Good), nil, audit.OutcomeCorrect, "good",
+			store.ReasonUnknown},
 		{"wrong", true, answer(audit.Good), nil, audit.OutcomeWrong, "good", store.ReasonUnknown},
-		{"wrong the other way", false, answer(audit.Bad, 2), nil, audit.OutcomeWrong, "bad", store.ReasonUnknown},
-		{"refused", true, audit.Review{Status: audit.Refused, Detail: "no"}, nil, audit.OutcomeRefused, "refused", store.ReasonUnknown},
-		{"malformed", true, audit.Review{Status: audit.Malformed, Detail: "?"}, nil, audit.OutcomeMalformed, "malformed", store.ReasonUnknown},
-		{"errored", true, audit.Review{Status: audit.Errored, Detail: "!"}, nil, audit.OutcomeErrored, "errored", store.ReasonUnknown},
-		{"an unknown verdict", true, answer("maybe"), nil, audit.OutcomeMalformed, "malformed", store.ReasonUnknown},
-		{"no status at all", true, audit.Review{}, nil, audit.OutcomeMalformed, "malformed", store.ReasonUnknown},
-		{"fatal", true, audit.Review{}, errors.New("gone"), audit.OutcomeErrored, "errored", store.ReasonUnknown},
+		{"wrong the other way", false, answer(audit.Bad, 2), nil, audit.OutcomeWrong, "bad",
+			store.ReasonUnknown},
+		{"refused", true, audit.Review{Status: audit.Refused, Detail: "no"}, nil,
+			audit.OutcomeRefused, "refused", store.ReasonUnknown},
+		{"malformed", true, audit.Review{Status: audit.Malformed, Detail: "?"}, nil,
+			audit.OutcomeMalformed, "malformed", store.ReasonUnknown},
+		{"errored", true, audit.Review{Status: audit.Errored, Detail: "!"}, nil,
+			audit.OutcomeErrored, "errored", store.ReasonUnknown},
+		{"an unknown verdict", true, answer("maybe"), nil, audit.OutcomeMalformed, "malformed",
+			store.ReasonUnknown},
+		{"no status at all", true, audit.Review{}, nil, audit.OutcomeMalformed, "malformed",
+			store.ReasonUnknown},
+		{"fatal", true, audit.Review{}, errors.New("gone"), audit.OutcomeErrored, "errored",
+			store.ReasonUnknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := &reviewer{name: "m", settings: "x=1"}
-			r.review = func(int64, audit.ReviewTask) (audit.Review, error) { return c.review, c.err }
+			r.review = func(int64, audit.ReviewTask) (audit.Review,
+				error) {
+				return c.review, c.err
+			}
 			ts := trials(6, r)[:1]
 			if c.bad {
 				ts = trials(6, r)[5:]
 			}
 			db := open(t)
-			sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1)}, items(ts))
+			sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1)},
+				items(ts))
 			require.Equal(t, 1, sum.State.Outcome(c.outcome))
 			require.Equal(t, 1, sum.State.Count(ts[0].Case.Label, c.outcome))
 			for e, err := range db.Evaluations(context.Background(), store.Query{}) {
@@ -96,7 +112,10 @@ func TestKey(t *testing.T) {
 		"description": func(tr *run.Trial) { tr.Case.Description = "other" },
 		"place":       func(tr *run.Trial) { tr.Case.Pos.Line = 7 },
 		"prompt name": func(tr *run.Trial) { tr.PromptName = "other" },
-		"order":       func(tr *run.Trial) { tr.Case.Violates = append([]int(nil), tr.Case.Violates...) },
+		"order": func(tr *run.Trial) {
+			tr.Case.Violates = append([]int(nil),
+				tr.Case.Violates...)
+		},
 	} {
 		require.Equal(t, same, make(change), "%s does not", name)
 	}
@@ -106,7 +125,8 @@ func TestLongRepliesAreCapped(t *testing.T) {
 	r := &reviewer{name: "m"}
 	r.review = func(int64, audit.ReviewTask) (audit.Review, error) {
 		long := strings.Repeat("é", 100_000)
-		return audit.Review{Status: audit.Malformed, Raw: long, Explanation: long, Detail: long}, nil
+		return audit.Review{Status: audit.Malformed, Raw: long, Explanation: long, Detail: long},
+			nil
 	}
 	m := &memory{}
 	finish(t, context.Background(), run.Config{Store: m, Budget: math.Inf(1)}, items(trials(1, r)))
@@ -124,11 +144,17 @@ func TestOtherWork(t *testing.T) {
 	var kept []any
 	it := run.Item{Key: "audit", Reviewer: "agent", Cost: run.Cost{Known: true},
 		Do: func(context.Context) run.Try {
-			return run.Try{Value: 42, Evaluation: store.Evaluation{Outcome: audit.OutcomeCorrect, Status: audit.Answered}}
+			return run.Try{Value: 42, Evaluation: store.Evaluation{Outcome: audit.OutcomeCorrect,
+				Status: audit.Answered}}
 		},
-		Keep: func(_ context.Context, r run.Result) error { kept = append(kept, r.Value); return nil }}
+		Keep: func(_ context.Context, r run.Result) error {
+			kept = append(kept,
+				r.Value)
+			return nil
+		}}
 	m := &memory{}
-	p, err := run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1)}, run.Listed([]run.Item{it}))
+	p, err := run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1)},
+		run.Listed([]run.Item{it}))
 	require.NoError(t, err)
 	r, err := p.Start(context.Background())
 	require.NoError(t, err)
@@ -140,7 +166,8 @@ func TestOtherWork(t *testing.T) {
 	require.Equal(t, []any{42}, kept)
 	require.Empty(t, m.rows())
 
-	p, err = run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1), Discard: true}, run.Listed([]run.Item{it}))
+	p, err = run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1),
+		Discard: true}, run.Listed([]run.Item{it}))
 	require.NoError(t, err)
 	r, err = p.Start(context.Background())
 	require.NoError(t, err)
@@ -152,7 +179,8 @@ func TestOtherWork(t *testing.T) {
 func TestEvents(t *testing.T) {
 	var events []run.Event
 	r := &reviewer{name: "m", expected: 0.001, most: 0.01}
-	finish(t, context.Background(), run.Config{Store: &memory{}, Budget: 1, Progress: func(e run.Event) { events = append(events, e) }}, items(trials(12, r)))
+	finish(t, context.Background(), run.Config{Store: &memory{}, Budget: 1,
+		Progress: func(e run.Event) { events = append(events, e) }}, items(trials(12, r)))
 	require.Equal(t, run.Began, events[0].Kind)
 	require.Equal(t, run.Ended, events[len(events)-1].Kind)
 	require.InDelta(t, 0.012, events[0].State.Expected, 1e-9, "what is expected at the beginning")

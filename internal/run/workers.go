@@ -53,7 +53,8 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 		var evs []store.Evaluation
 		for i := range some {
 			if some[i].outcome >= 0 {
-				evs = append(evs, store.Evaluation{ID: some[i].id, Trial: p.items.At(int(some[i].number)).Key})
+				evs = append(evs, store.Evaluation{ID: some[i].id,
+					Trial: p.items.At(int(some[i].number)).Key})
 			}
 		}
 		if err := p.config.Store.Reuse(ctx, r.ID, evs); err != nil {
@@ -66,7 +67,8 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 // AskAhead is Ask for whoever can begin a try later by itself: what only has to wait
 // until a time that is at most ahead of now gets its lease at once. It begins at the
 // lease's At.
-func AskAhead(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Time, ahead time.Duration) Answer {
+func AskAhead(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Time,
+	ahead time.Duration) Answer {
 	for at := now; ; {
 		a := Ask(b, r, it, maxWait, at)
 		if a.Wait <= 0 || at.Add(a.Wait).After(now.Add(ahead)) {

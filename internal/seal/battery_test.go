@@ -30,9 +30,11 @@ type Mark struct {
 
 // Marks is what the names of a sealed export tell of the key.
 type Marks struct {
-	Names int     // names that were tried
-	P     float64 // share of permutations (this one counted in) in which some name is as unlikely; 1 without names
-	Each  []Mark  // the strongest first
+	Names int // names that were tried
+	// share of permutations (this one counted in) in which some name is as unlikely; 1 without
+	// names
+	P    float64
+	Each []Mark // the strongest first
 }
 
 // LeastP is the p-value of [Marks] below which an export gives its key away.
@@ -87,11 +89,13 @@ func (s *Sealed) markFiles(p *audit.Project) ([]*markFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !isText(content) || len(bytes.TrimSpace(content)) == 0 || len(content) > mostBytes || manifests[path.Base(exported)] {
+		if !isText(content) || len(bytes.TrimSpace(content)) == 0 || len(content) > mostBytes ||
+			manifests[path.Base(exported)] {
 			continue
 		}
 		ranges, entry := entries[s.paths[exported]]
-		f := &markFile{path: exported, text: string(content), lines: strings.Split(string(content), "\n"), entry: entry, ranges: ranges}
+		f := &markFile{path: exported, text: string(content),
+			lines: strings.Split(string(content), "\n"), entry: entry, ranges: ranges}
 		f.kind = kindOf(f.path, f.text)
 		files = append(files, f)
 	}
@@ -105,10 +109,16 @@ var roles = []struct {
 }{
 	{"generated", regexp.MustCompile(`(?i)code generated .*do not edit`)},
 	{"test", regexp.MustCompile(`@Test\b|\bdescribe\(|\bfunc Test[A-Z]|\bunittest\b|PHPUnit`)},
-	{"handler", regexp.MustCompile(`@(Rest)?Controller\b|\b(Request|Response)?,? ?NextFunction\b|http\.ResponseWriter|\bHttpServletRequest\b|\bdef \w+\(request|\$_(GET|POST|REQUEST|COOKIE|SERVER|FILES)\b|extends \w+Controller\b|gin\.Context|echo\.Context`)},
-	{"statements", regexp.MustCompile(`(?i)["'\x60]\s*(select|insert into|update|delete from|where|order by) |prepareStatement|createStatement|SqlNode`)},
-	{"data", regexp.MustCompile(`@Entity\b|@Repository\b|@Mapper\b|extends Model\b|models\.Model|JpaRepository`)},
-	{"component", regexp.MustCompile(`@Component\b|@Injectable\b|@Configuration\b|@Service\b|defineComponent`)},
+	{"handler", regexp.MustCompile(
+		`@(Rest)?Controller\b|\b(Request|Response)?,? ?NextFunction\b|http\.ResponseWriter|\bHttpServletRequest\b|\bdef \w+\(request|\$_(GET|POST|REQUEST|COOKIE|SERVER|FILES)\b|extends \w+Controller\b|gin\.Context|echo\.Context`)},
+	{"statements",
+		regexp.MustCompile(
+			`(?i)["'\x60]\s*(select|insert into|update|delete from|where|order by) |prepareStatement|createStatement|SqlNode`)},
+	{"data", regexp.MustCompile(
+		`@Entity\b|@Repository\b|@Mapper\b|extends Model\b|models\.Model|JpaRepository`)},
+	{"component",
+		regexp.MustCompile(
+			`@Component\b|@Injectable\b|@Configuration\b|@Service\b|defineComponent`)},
 }
 
 func kindOf(file, text string) string {
@@ -154,7 +164,8 @@ func bySize(files []*markFile, of func(*markFile) *string) {
 		kinds[*of(f)] = append(kinds[*of(f)], f)
 	}
 	for _, alike := range kinds {
-		slices.SortStableFunc(alike, func(a, b *markFile) int { return cmp.Compare(a.linesWithText(), b.linesWithText()) })
+		slices.SortStableFunc(alike,
+			func(a, b *markFile) int { return cmp.Compare(a.linesWithText(), b.linesWithText()) })
 		parts := min(4, max(1, len(alike)/8))
 		for i, f := range alike {
 			*of(f) += fmt.Sprint(" ", i*parts/len(alike))
@@ -204,11 +215,13 @@ func (b *battery) stands(name, where string, unit int) {
 // files takes the files of each kind as units: of a path, among all of its kind, and
 // of what a file holds, among those of its folder too.
 func (b *battery) files(files []*markFile, v *vocabulary) {
-	b.each("paths", files, func(f *markFile) (string, []string) { return f.kind, []string{f.path} }, v)
+	b.each("paths", files, func(f *markFile) (string, []string) { return f.kind, []string{f.path} },
+		v)
 	b.each("files", files, func(f *markFile) (string, []string) { return f.nest, f.lines }, v)
 }
 
-func (b *battery) each(where string, files []*markFile, of func(*markFile) (stratum string, lines []string), v *vocabulary) {
+func (b *battery) each(where string, files []*markFile, of func(*markFile) (stratum string,
+	lines []string), v *vocabulary) {
 	strata := map[string]int{}
 	for _, f := range files {
 		stratum, lines := of(f)
@@ -232,7 +245,11 @@ func (b *battery) blocks(files []*markFile, v *vocabulary) {
 		b.strata = append(b.strata, nil)
 		for start := 0; start < len(f.lines); start += blockLines {
 			lines := f.lines[start:min(start+blockLines, len(f.lines))]
-			if !slices.ContainsFunc(lines, func(l string) bool { return strings.TrimSpace(l) != "" && !importing.MatchString(l) }) {
+			if !slices.ContainsFunc(lines,
+				func(l string) bool {
+					return strings.TrimSpace(l) != "" &&
+						!importing.MatchString(l)
+				}) {
 				continue
 			}
 			block := audit.Range{Start: start + 1, End: start + len(lines)}
@@ -266,7 +283,8 @@ func (b *battery) marks() *Marks {
 	as := 1
 	for range permutations {
 		b.permute(rng)
-		if slices.ContainsFunc(fs, func(f *feature) bool { return f.likely[b.marked(f)] <= m.Each[0].P*(1+1e-9) }) {
+		if slices.ContainsFunc(fs,
+			func(f *feature) bool { return f.likely[b.marked(f)] <= m.Each[0].P*(1+1e-9) }) {
 			as++
 		}
 	}

@@ -52,7 +52,8 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	s := &Sealed{Dir: dir, Names: c.Project.Renames, paths: map[string]string{}, used: map[audit.Rename]bool{}}
+	s := &Sealed{Dir: dir, Names: c.Project.Renames, paths: map[string]string{},
+		used: map[audit.Rename]bool{}}
 	blankers := compile(c.Project.Blanks)
 	source := map[string][]byte{} // of the files that the key names
 	for _, e := range c.Project.Entries() {
@@ -74,7 +75,8 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(append(s.lost(root, c.Project, source), s.unused(blankers))...); err != nil {
+	if err := errors.Join(append(s.lost(root, c.Project, source),
+		s.unused(blankers))...); err != nil {
 		return nil, err
 	}
 	return s, ReadOnly(s.Dir)
@@ -95,7 +97,8 @@ func (s *Sealed) lost(root *os.Root, p *audit.Project, source map[string][]byte)
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %s: %w", e.Pos, e.ID, err))
 		case blank(content, e.Lines) && !blank(source[e.File], e.Lines):
-			errs = append(errs, fmt.Errorf("%s: %s: the sealed export leaves nothing of %s:%s: expected blanks that spare the code of entries and decoys", e.Pos, e.ID, e.File, e.Lines))
+			errs = append(errs,
+				fmt.Errorf("%s: %s: the sealed export leaves nothing of %s:%s: expected blanks that spare the code of entries and decoys", e.Pos, e.ID, e.File, e.Lines))
 		}
 	}
 	return errs
@@ -135,7 +138,9 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 		return err
 	}
 	if back := s.Names.reveal(to); back != name {
-		return fmt.Errorf("the renames make %s of %s, and of that %s again: findings could not be mapped back", to, name, back)
+		return fmt.Errorf(
+			"the renames make %s of %s, and of that %s again: findings could not be mapped back",
+			to, name, back)
 	}
 	if isText(content) && !manifests[path.Base(name)] {
 		text, err := s.Names.hide(name, string(content), s.used)
@@ -157,9 +162,11 @@ func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*b
 
 // manifests are files that name external packages. Renaming would break the build, and these
 // names reveal nothing.
-var manifests = map[string]bool{"go.mod": true, "go.sum": true, "package.json": true, "package-lock.json": true,
-	"yarn.lock": true, "pom.xml": true, "requirements.txt": true, "Pipfile": true, "Pipfile.lock": true,
-	"poetry.lock": true, "composer.json": true, "composer.lock": true}
+var manifests = map[string]bool{"go.mod": true, "go.sum": true, "package.json": true,
+	"package-lock.json": true,
+	"yarn.lock":         true, "pom.xml": true, "requirements.txt": true, "Pipfile": true,
+	"Pipfile.lock": true,
+	"poetry.lock":  true, "composer.json": true, "composer.lock": true}
 
 // ReadOnly removes write permission from the folders of an export. An auditor that runs as root
 // can still write; internal/box mounts the export read-only where it can.
@@ -210,7 +217,8 @@ func (b *blanker) apply(content []byte) []byte {
 		switch {
 		case b.pattern != nil:
 			kept = b.pattern.ReplaceAll(text, []byte(b.With))
-		case slices.ContainsFunc(b.Lines, func(r audit.Range) bool { return r.Start <= i+1 && i+1 <= r.End }):
+		case slices.ContainsFunc(b.Lines,
+			func(r audit.Range) bool { return r.Start <= i+1 && i+1 <= r.End }):
 		default:
 			kept = text
 		}
@@ -230,7 +238,9 @@ func (b *blanker) acrossLines(content []byte) []byte {
 		before := bytes.Count(out, []byte("\n"))
 		out = b.pattern.Expand(out, []byte(b.With), content, m)
 		kept := bytes.Count(out, []byte("\n")) - before
-		out = append(out, bytes.Repeat([]byte("\n"), max(0, bytes.Count(content[m[0]:m[1]], []byte("\n"))-kept))...)
+		out = append(out,
+			bytes.Repeat([]byte("\n"),
+				max(0, bytes.Count(content[m[0]:m[1]], []byte("\n"))-kept))...)
 		at = m[1]
 	}
 	return append(out, content[at:]...)
@@ -241,15 +251,19 @@ func (s *Sealed) unused(blankers []*blanker) error {
 	for _, b := range blankers {
 		switch {
 		case !b.used:
-			return fmt.Errorf("%s: %q matches no file: its answers stay in the export", b.Pos, b.Glob)
+			return fmt.Errorf("%s: %q matches no file: its answers stay in the export",
+				b.Pos, b.Glob)
 		case !b.cut:
-			return fmt.Errorf("%s: nothing in %q is emptied by this row: its answers stay in the export", b.Pos, b.Glob)
+			return fmt.Errorf(
+				"%s: nothing in %q is emptied by this row: its answers stay in the export",
+				b.Pos, b.Glob)
 		}
 	}
 	var errs []error
 	for _, r := range s.Names {
 		if !s.used[r] {
-			errs = append(errs, fmt.Errorf("%s: the name %q does not occur in the project", r.Pos, r.From))
+			errs = append(errs, fmt.Errorf("%s: the name %q does not occur in the project",
+				r.Pos, r.From))
 		}
 	}
 	return errors.Join(errs...)

@@ -68,9 +68,11 @@ func (c *Clone) fetch(ctx context.Context, mirror string) error {
 	if err := part.git(ctx, nil, "init", "--quiet", "--bare"); err != nil {
 		return err
 	}
-	if err := part.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", "--", source, p.Commit); err != nil {
+	if err := part.git(ctx, nil, "fetch", "--quiet", "--depth", "1", "--no-tags", "--",
+		source, p.Commit); err != nil {
 		if again := part.fetchOtherwise(ctx, source); again != nil {
-			return fmt.Errorf("%s: commit %s cannot be fetched from %s: %w; by other means: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
+			return fmt.Errorf(
+				"%s: commit %s cannot be fetched from %s: %w; by other means: %w (set ASSAY_MIRROR to a local copy)", p.Pos, p.Commit, source, err, again)
 		}
 	}
 	return errors.Join(os.RemoveAll(c.Dir), os.Rename(part.Dir, c.Dir))
@@ -109,7 +111,8 @@ func cloneDir(p *audit.Project, cache string) string {
 // fetchOtherwise gets the commit from a source that does not serve single commits: it links the
 // objects of a local copy, or fetches all branches and tags.
 func (c *Clone) fetchOtherwise(ctx context.Context, source string) error {
-	for _, objects := range []string{filepath.Join(source, "objects"), filepath.Join(source, ".git", "objects")} {
+	for _, objects := range []string{filepath.Join(source, "objects"),
+		filepath.Join(source, ".git", "objects")} {
 		if info, err := os.Stat(objects); err != nil || !info.IsDir() {
 			continue
 		}
@@ -117,14 +120,16 @@ func (c *Clone) fetchOtherwise(ctx context.Context, source string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(c.Dir, "objects", "info", "alternates"), []byte(abs+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(c.Dir, "objects", "info", "alternates"),
+			[]byte(abs+"\n"), 0o644); err != nil {
 			return err
 		}
 		if c.holdsPin(ctx) {
 			return nil
 		}
 	}
-	if err := c.git(ctx, nil, "fetch", "--quiet", "--", source, "+refs/*:refs/fetched/*"); err != nil {
+	if err := c.git(ctx, nil, "fetch", "--quiet", "--", source,
+		"+refs/*:refs/fetched/*"); err != nil {
 		return err
 	}
 	return c.git(ctx, nil, "cat-file", "-e", c.Project.Commit+"^{tree}")
@@ -139,7 +144,9 @@ func source(repository, mirror string) (string, error) {
 	}
 	m := ownerAndName.FindStringSubmatch(repository)
 	if m == nil || strings.Trim(m[1], ".") == "" || strings.Trim(m[2], ".") == "" {
-		return "", fmt.Errorf("the repository %q ends in no owner and name: a mirror cannot be searched for it", repository)
+		return "", fmt.Errorf(
+			"the repository %q ends in no owner and name: a mirror cannot be searched for it",
+			repository)
 	}
 	if strings.Contains(mirror, "{name}") {
 		return strings.NewReplacer("{owner}", m[1], "{name}", m[2]).Replace(mirror), nil
@@ -206,7 +213,8 @@ func (c *Clone) verify(ctx context.Context) error {
 	}
 	for _, f := range c.Project.Tree {
 		if got := at[f.Path]; got != f.Blob {
-			return fmt.Errorf("%s: the manifest says that %s is blob %s, and at %s it is %q: expected the same",
+			return fmt.Errorf(
+				"%s: the manifest says that %s is blob %s, and at %s it is %q: expected the same",
 				c.Project.Pos, f.Path, f.Blob, c.Project.Commit[:12], got)
 		}
 	}
@@ -219,7 +227,8 @@ var errMissing = errors.New("the repository lacks it")
 // against their hashes. A blob that the repository lacks yields no content and errMissing. No
 // working tree is created, because attributes of the repository could change
 // line ends.
-func (c *Clone) read(ctx context.Context, bs []blob, each func(b blob, content []byte, err error) error) error {
+func (c *Clone) read(ctx context.Context, bs []blob,
+	each func(b blob, content []byte, err error) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var names strings.Builder

@@ -24,7 +24,10 @@ func TestFetchesOfOneProjectDoNotMeet(t *testing.T) {
 		errs := make([]error, 8)
 		var wg sync.WaitGroup
 		for i := range errs {
-			wg.Go(func() { _, errs[i] = Fetch(context.Background(), p, cache, "file://"+mirror+"/{owner}/{name}") })
+			wg.Go(func() {
+				_, errs[i] = Fetch(context.Background(), p, cache,
+					"file://"+mirror+"/{owner}/{name}")
+			})
 		}
 		wg.Wait()
 		require.NoError(t, errors.Join(errs...))
@@ -62,7 +65,8 @@ func TestAtHandLooksIntoTheMirror(t *testing.T) {
 	ctx := context.Background()
 	require.True(t, atHand(ctx, p, t.TempDir(), mirror))
 	require.True(t, atHand(ctx, p, t.TempDir(), filepath.Join(mirror, "{owner}", "{name}")))
-	require.True(t, atHand(ctx, p, t.TempDir(), "https://git.example/{owner}/{name}"), "what lies elsewhere is not asked")
+	require.True(t, atHand(ctx, p, t.TempDir(), "https://git.example/{owner}/{name}"),
+		"what lies elsewhere is not asked")
 	require.False(t, atHand(ctx, p, t.TempDir(), t.TempDir()), "a folder without the project")
 	p.Commit = "0123456789abcdef0123456789abcdef01234567"
 	require.False(t, atHand(ctx, p, t.TempDir(), mirror), "a clone without the pin")
@@ -71,7 +75,8 @@ func TestAtHandLooksIntoTheMirror(t *testing.T) {
 // A tab or an end of line in a file's name would break the manifests, and so would one
 // that is not in UTF-8.
 func TestManifestsLeaveOutWhatTheyCannotName(t *testing.T) {
-	dir, commit, _ := repository(t, map[string]string{"a b.py": "x\n", "tab\tname.py": "y\n", "end\nname.py": "z\n", "caf\xe9.py": "z\n"})
+	dir, commit, _ := repository(t, map[string]string{"a b.py": "x\n", "tab\tname.py": "y\n",
+		"end\nname.py": "z\n", "caf\xe9.py": "z\n"})
 	p := &audit.Project{Name: "p", Repository: dir, Commit: commit}
 	c, err := Fetch(context.Background(), p, t.TempDir(), "")
 	require.NoError(t, err)

@@ -29,7 +29,10 @@ func (c *Clone) Functions(ctx context.Context) (map[string][]audit.Function, err
 	for _, e := range c.Project.Entries() {
 		named[e.File] = append(named[e.File], e)
 	}
-	wanted := func(path string) bool { return named[path] != nil || len(named) == 0 && nameable(path) }
+	wanted := func(path string) bool {
+		return named[path] != nil || len(named) == 0 &&
+			nameable(path)
+	}
 	err := c.each(ctx, wanted, func(b blob, content []byte) {
 		path := b.path
 		declared, err := tagged(ctx, ctags, path, content)
@@ -37,16 +40,19 @@ func (c *Clone) Functions(ctx context.Context) (map[string][]audit.Function, err
 		functions[path] = declared
 		for _, e := range named[path] {
 			for _, name := range e.Functions {
-				if slices.ContainsFunc(functions[path], func(f audit.Function) bool { return f.Name == name }) {
+				if slices.ContainsFunc(functions[path],
+					func(f audit.Function) bool { return f.Name == name }) {
 					continue
 				}
 				at := word(name).FindIndex(content)
 				if at == nil {
-					errs = append(errs, fmt.Errorf("%s: %s names the function %q, which does not occur in %s: expected its name as the source has it", e.Pos, e.ID, name, path))
+					errs = append(errs,
+						fmt.Errorf("%s: %s names the function %q, which does not occur in %s: expected its name as the source has it", e.Pos, e.ID, name, path))
 					continue
 				}
 				line := 1 + bytes.Count(content[:at[1]-1], []byte("\n"))
-				functions[path] = append(functions[path], audit.Function{Name: name, Lines: audit.Range{Start: line, End: line}})
+				functions[path] = append(functions[path],
+					audit.Function{Name: name, Lines: audit.Range{Start: line, End: line}})
 			}
 		}
 	})
@@ -58,7 +64,9 @@ func (c *Clone) Functions(ctx context.Context) (map[string][]audit.Function, err
 // and one if the project has no manifest.
 func (c *Clone) CheckFunctions(ctx context.Context) error {
 	if c.Project.Functions == nil {
-		return fmt.Errorf("%s: the project has no manifest of functions: write it with assay fetch --functions", c.Project.Pos)
+		return fmt.Errorf(
+			"%s: the project has no manifest of functions: write it with assay fetch --functions",
+			c.Project.Pos)
 	}
 	var errs []error
 	seen := map[string]bool{}
@@ -68,20 +76,24 @@ func (c *Clone) CheckFunctions(ctx context.Context) error {
 		seen[path] = true
 		for _, f := range c.Project.Functions[path] {
 			if !word(f.Name).Match(linesOf(content, f.Lines)) {
-				errs = append(errs, fmt.Errorf("%s: by the manifest of functions %s has the function %q in lines %s, where it does not occur: write the manifest again with assay fetch --functions", c.Project.Pos, path, f.Name, f.Lines))
+				errs = append(errs,
+					fmt.Errorf("%s: by the manifest of functions %s has the function %q in lines %s, where it does not occur: write the manifest again with assay fetch --functions", c.Project.Pos, path, f.Name, f.Lines))
 			}
 		}
 	})
 	for path := range c.Project.Functions {
 		if err == nil && !seen[path] {
-			errs = append(errs, fmt.Errorf("%s: the manifest of functions names %s, which the source lacks", c.Project.Pos, path))
+			errs = append(errs,
+				fmt.Errorf("%s: the manifest of functions names %s, which the source lacks",
+					c.Project.Pos, path))
 		}
 	}
 	return errors.Join(append(errs, err)...)
 }
 
 // each calls f with the files at the pin that are wanted.
-func (c *Clone) each(ctx context.Context, wanted func(path string) bool, f func(b blob, content []byte)) error {
+func (c *Clone) each(ctx context.Context, wanted func(path string) bool,
+	f func(b blob, content []byte)) error {
 	bs, err := c.blobs(ctx)
 	if err != nil {
 		return err
@@ -99,7 +111,8 @@ func (c *Clone) each(ctx context.Context, wanted func(path string) bool, f func(
 func Ctags() string {
 	for _, name := range []string{"universal-ctags", "ctags"} {
 		if p, err := exec.LookPath(name); err == nil {
-			if out, _ := exec.Command(p, "--version").Output(); bytes.HasPrefix(out, []byte("Universal Ctags")) {
+			if out, _ := exec.Command(p, "--version").Output(); bytes.HasPrefix(out,
+				[]byte("Universal Ctags")) {
 				return p
 			}
 		}
@@ -108,10 +121,12 @@ func Ctags() string {
 }
 
 // functionKinds are the kinds of ctags that are functions.
-var functionKinds = strings.Fields("function func method member generator getter setter singletonMethod subroutine procedure")
+var functionKinds = strings.Fields(
+	"function func method member generator getter setter singletonMethod subroutine procedure")
 
 // tagged returns the functions that ctags, a path or "", finds in a file.
-func tagged(ctx context.Context, ctags, name string, content []byte) (fs []audit.Function, err error) {
+func tagged(ctx context.Context, ctags, name string, content []byte) (fs []audit.Function,
+	err error) {
 	if ctags == "" {
 		return nil, nil
 	}
@@ -137,7 +152,8 @@ func tagged(ctx context.Context, ctags, name string, content []byte) (fs []audit
 		f := audit.Function{Name: cells[0]}
 		f.Lines.Start, _ = strconv.Atoi(cells[1])
 		f.Lines.End, _ = strconv.Atoi(cells[2])
-		if f.Lines.End > 0 && word(f.Name).Match(linesOf(content, f.Lines)) { // ctags makes up names of those that have none
+		// ctags makes up names of those that have none
+		if f.Lines.End > 0 && word(f.Name).Match(linesOf(content, f.Lines)) {
 			fs = append(fs, f)
 		}
 	}

@@ -28,7 +28,8 @@ var gitPasses = []string{
 var gitConfig = []string{
 	"core.fsmonitor", "false", "core.hooksPath", os.DevNull, "core.attributesFile", os.DevNull,
 	"protocol.ext.allow", "never", "log.showSignature", "false", "commit.gpgSign", "false",
-	"fetch.recurseSubmodules", "false", "submodule.recurse", "false", "diff.ignoreSubmodules", "all",
+	"fetch.recurseSubmodules", "false", "submodule.recurse", "false", "diff.ignoreSubmodules",
+	"all",
 	"gc.auto", "0", "maintenance.auto", "false",
 }
 

@@ -14,7 +14,8 @@ import (
 func TestARepositoryIsNoOption(t *testing.T) {
 	p, _ := project(t)
 	ran := filepath.Join(t.TempDir(), "ran")
-	for _, repository := range []string{"--upload-pack=touch " + ran + ";", "ext::touch " + ran, "ssh://-oProxyCommand=touch%20" + ran + "/x"} {
+	for _, repository := range []string{"--upload-pack=touch " + ran + ";", "ext::touch " + ran,
+		"ssh://-oProxyCommand=touch%20" + ran + "/x"} {
 		q := *p
 		q.Repository = repository
 		_, err := Fetch(t.Context(), &q, t.TempDir(), "")
@@ -26,8 +27,10 @@ func TestARepositoryIsNoOption(t *testing.T) {
 // TestAMirrorIsNotLeft: owner and name cannot lead out of the folder of clones.
 func TestAMirrorIsNotLeft(t *testing.T) {
 	for repository, want := range map[string]string{
-		"https://git.example/a/b.git": "/m/a/b", "git@git.example:a/b.git": "/m/a/b", "ssh://git.example/x/a/b/": "/m/a/b",
-		"https://git.example/../..": "", "https://git.example/../b": "", "https://git.example/a/...git": "",
+		"https://git.example/a/b.git": "/m/a/b", "git@git.example:a/b.git": "/m/a/b",
+		"ssh://git.example/x/a/b/":  "/m/a/b",
+		"https://git.example/../..": "", "https://git.example/../b": "",
+		"https://git.example/a/...git": "",
 	} {
 		got, err := source(repository, "/m")
 		require.Equal(t, want, got, repository)
@@ -41,7 +44,8 @@ func TestGitGetsNoKeys(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-canary")
 	t.Setenv("GIT_EXTERNAL_DIFF", "touch x")
 	t.Setenv("SSH_AUTH_SOCK", "/run/agent")
-	for token, host := range map[string]string{"": "", "ghp_secret": "github.com", "git.example=glpat": "git.example", "abc==": "github.com"} {
+	for token, host := range map[string]string{"": "", "ghp_secret": "github.com",
+		"git.example=glpat": "git.example", "abc==": "github.com"} {
 		t.Setenv("ASSAY_GIT_TOKEN", token)
 		cmd := Git(t.Context(), "config", "--get-regexp", "^http")
 		env := strings.Join(cmd.Env, "\n")
@@ -53,7 +57,8 @@ func TestGitGetsNoKeys(t *testing.T) {
 		out, err := cmd.Output()
 		require.Equal(t, host == "", err != nil, "git config finds nothing")
 		if host != "" {
-			require.True(t, strings.HasPrefix(string(out), "http.https://"+host+"/.extraheader Authorization: Basic "), string(out))
+			require.True(t, strings.HasPrefix(string(out), "http.https://"+host+
+				"/.extraheader Authorization: Basic "), string(out))
 		}
 	}
 }

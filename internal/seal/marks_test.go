@@ -19,22 +19,26 @@ func lessons(t *testing.T, gradeIn string) (*Sealed, *audit.Project) {
 	var known []audit.Known
 	for i := range 60 {
 		name := fmt.Sprintf("src/part%02d/handler.py", i)
-		text := fmt.Sprintf("def show(request):\n    value = %d\n", i) + strings.Repeat("    next_step = value\n", 30)
+		text := fmt.Sprintf("def show(request):\n    value = %d\n", i) + strings.Repeat(
+			"    next_step = value\n", 30)
 		if i%2 == 0 {
 			text += gradeIn + "\n"
-			known = append(known, audit.Known{ID: fmt.Sprint("K", i), File: name, Lines: audit.Range{Start: 1, End: 2}})
+			known = append(known, audit.Known{ID: fmt.Sprint("K", i), File: name,
+				Lines: audit.Range{Start: 1, End: 2}})
 		} else {
 			text += "    value = value\n" // as long as the others
 		}
 		files[name] = text
 	}
 	dir, commit, tree := repository(t, files)
-	p := &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit, Tree: tree, Known: known}
+	p := &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit,
+		Tree: tree, Known: known}
 	return export(t, p, filepath.Dir(filepath.Dir(dir))), p
 }
 
 func TestMarksFindTheNameThatTells(t *testing.T) {
-	nothing := func(name string) bool { return name == "show" } // stands at the top of each file, as the entries do
+	// stands at the top of each file, as the entries do
+	nothing := func(name string) bool { return name == "show" }
 	s, p := lessons(t, "    grade_book = 1")
 	m, err := s.Marks(p, nothing)
 	require.NoError(t, err)
@@ -58,7 +62,8 @@ func TestMarksFindTheNameThatTells(t *testing.T) {
 	s, p = lessons(t, "    run(grade_book)")
 	m, err = s.Marks(p, nothing)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, m.P, LeastP, "a name that the project does not declare is a library's: %v", m.Each)
+	require.GreaterOrEqual(t, m.P, LeastP,
+		"a name that the project does not declare is a library's: %v", m.Each)
 }
 
 func TestMarksLookIntoFilesAndPaths(t *testing.T) {
@@ -79,11 +84,13 @@ func TestMarksLookIntoFilesAndPaths(t *testing.T) {
 		name = strings.ReplaceAll(name, "a.py", fmt.Sprintf("a%d.py", i))
 		files[name] = b.String()
 		for block := 0; block < 12; block += 3 {
-			known = append(known, audit.Known{ID: fmt.Sprint(i, block), File: name, Lines: audit.Range{Start: block*blockLines + 2, End: block*blockLines + 3}})
+			known = append(known, audit.Known{ID: fmt.Sprint(i, block), File: name,
+				Lines: audit.Range{Start: block*blockLines + 2, End: block*blockLines + 3}})
 		}
 	}
 	dir, commit, tree := repository(t, files)
-	p := &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit, Tree: tree, Known: known}
+	p := &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit,
+		Tree: tree, Known: known}
 	s := export(t, p, filepath.Dir(filepath.Dir(dir)))
 	m, err := s.Marks(p, func(string) bool { return false })
 	require.NoError(t, err)
@@ -93,9 +100,13 @@ func TestMarksLookIntoFilesAndPaths(t *testing.T) {
 
 func TestWhatASealWouldLose(t *testing.T) {
 	p, mirror := project(t)
-	p.Known = []audit.Known{{ID: "K1", File: "src/a.go", Lines: audit.Range{Start: 3, End: 3}, Pos: audit.Pos{File: "p.md", Line: 7}},
-		{ID: "K2", File: "src/a.go", Lines: audit.Range{Start: 3, End: 4}}, {ID: "K3", File: "src/a.go"}} // K3: the whole file
-	p.Decoys = []audit.Decoy{{ID: "D1", File: "docs/solution/one.md", Lines: audit.Range{Start: 1, End: 2}}}
+	p.Known = []audit.Known{{ID: "K1", File: "src/a.go", Lines: audit.Range{Start: 3, End: 3},
+		Pos: audit.Pos{File: "p.md", Line: 7}},
+		// K3: the whole file
+		{ID: "K2", File: "src/a.go", Lines: audit.Range{Start: 3, End: 4}}, {ID: "K3",
+			File: "src/a.go"}}
+	p.Decoys = []audit.Decoy{{ID: "D1", File: "docs/solution/one.md",
+		Lines: audit.Range{Start: 1, End: 2}}}
 	clone, err := Fetch(context.Background(), p, t.TempDir(), mirror)
 	require.NoError(t, err)
 	_, err = clone.Export(context.Background(), filepath.Join(t.TempDir(), "export"))
@@ -119,7 +130,8 @@ func TestAtHand(t *testing.T) {
 // itself turned around.
 func TestChanceOfAName(t *testing.T) {
 	// Two of four are labelled and two drawn (1, 4, 1 of 6), beside one of two (1, 1 of 2).
-	b := &battery{strata: [][]int{{0, 1, 2, 3}, {4, 5}}, labels: []bool{true, false, true, false, true, false}, at: []int{0, 0, 0, 0, 1, 1}}
+	b := &battery{strata: [][]int{{0, 1, 2, 3}, {4, 5}}, labels: []bool{true, false, true,
+		false, true, false}, at: []int{0, 0, 0, 0, 1, 1}}
 	f := &feature{units: []int{0, 1, 4}}
 	require.True(t, b.expect(f))
 	require.InDelta(t, 1.5, f.mark.Chance, 1e-9)

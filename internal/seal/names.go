@@ -25,7 +25,8 @@ func (ns Names) Hide(path string) string {
 func (ns Names) hide(file, text string, used map[audit.Rename]bool) (string, error) {
 	for _, r := range ns {
 		if find(text, r.To, 0, r.Within) >= 0 {
-			return "", fmt.Errorf("%s: the new name %q already occurs in %s: expected one that the project does not use", r.Pos, r.To, file)
+			return "", fmt.Errorf(
+				"%s: the new name %q already occurs in %s: expected one that the project does not use", r.Pos, r.To, file)
 		}
 	}
 	for _, r := range ns {

@@ -23,7 +23,9 @@ func repository(t *testing.T, files map[string]string) (dir, commit string, tree
 	}
 	dir = filepath.Join(t.TempDir(), "owner", "name")
 	git := func(args ...string) string {
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"},
+				args...)...)
 		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
@@ -40,7 +42,8 @@ func repository(t *testing.T, files map[string]string) (dir, commit string, tree
 	git("commit", "--quiet", "-m", "one")
 	tree = audit.Tree{}
 	for name, content := range files {
-		tree[name] = audit.TreeFile{Path: name, Lines: strings.Count(content, "\n"), Blob: git("rev-parse", "HEAD:"+name)}
+		tree[name] = audit.TreeFile{Path: name, Lines: strings.Count(content, "\n"),
+			Blob: git("rev-parse", "HEAD:"+name)}
 	}
 	return dir, git("rev-parse", "HEAD"), tree
 }
@@ -66,7 +69,8 @@ func project(t *testing.T) (p *audit.Project, mirror string) {
 		"src/deep/er/notes.txt": "x\r\nthe answer\r\ny\r\n",
 		"src/TutorialTwo.java":  "@Clues({\n  \"one\",\n  \"two\"})\nclass TutorialTwo {\n  Grade go() { return solved(it).out(x); }\n}\n",
 	})
-	return &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit, Tree: tree,
+	return &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git",
+		Commit: commit, Tree: tree,
 		Blanks: []audit.Blank{
 			{Glob: "docs/solution/**"},
 			{Glob: "src/*.go", Pattern: `// mark: .*`},
@@ -76,7 +80,9 @@ func project(t *testing.T) (p *audit.Project, mirror string) {
 			{Glob: "src/*.java", Pattern: `(?s)@Clues\(\{.*?\}\)`},
 			{Glob: "src/*.java", Pattern: `solved\(it\)\.out\((\w+)\)`, With: "answer($1)"},
 		},
-		Renames: []audit.Rename{{From: "impossible", To: "tier4"}, {From: "findByLoginUnsafe", To: "findByLogin2"}, {From: "Tutorial", To: "Area", Within: true}},
+		Renames: []audit.Rename{{From: "impossible", To: "tier4"},
+			{From: "findByLoginUnsafe", To: "findByLogin2"}, {From: "Tutorial",
+				To: "Area", Within: true}},
 	}, filepath.Dir(filepath.Dir(dir))
 }
 
@@ -101,15 +107,19 @@ func TestExportHoldsNoAnswerAndKeepsEveryLine(t *testing.T) {
 		require.NoError(t, err)
 		return string(b)
 	}
-	require.Equal(t, "package a\n\n\nfunc findByLogin2(q string) { \n\trun(\"SELECT \" + q)\n}\n", read("src/a.go"))
+	require.Equal(t, "package a\n\n\nfunc findByLogin2(q string) { \n\trun(\"SELECT \" + q)\n}\n",
+		read("src/a.go"))
 	require.Equal(t, "\n\n", read("docs/solution/one.md"))
 	require.Equal(t, "- name: one\n\n- name: two\n", read("challenges.yml"))
 	require.Equal(t, "x\r\n\r\ny\r\n", read("src/deep/er/notes.txt"))
 	require.Equal(t, "see tier4.php\nnot impossibles\n", read("docs/guide.md"))
 	require.Equal(t, "<?php safe();\n", read("src/tier4.php"))
-	require.Equal(t, "\x00\x01impossible", read("data.bin"), "a binary file is no text to rename in")
-	require.Equal(t, "example.org/impossible v1\n", read("go.sum"), "packages of others keep their names")
-	require.Equal(t, "\n\n\nclass AreaTwo {\n  Grade go() { return answer(x); }\n}\n", read("src/AreaTwo.java"))
+	require.Equal(t, "\x00\x01impossible", read("data.bin"),
+		"a binary file is no text to rename in")
+	require.Equal(t, "example.org/impossible v1\n", read("go.sum"),
+		"packages of others keep their names")
+	require.Equal(t, "\n\n\nclass AreaTwo {\n  Grade go() { return answer(x); }\n}\n",
+		read("src/AreaTwo.java"))
 	require.NoFileExists(t, filepath.Join(s.Dir, "src/impossible.php"))
 	require.NoDirExists(t, filepath.Join(s.Dir, ".git"))
 	_, err := os.Lstat(filepath.Join(s.Dir, "link"))
@@ -155,19 +165,30 @@ func TestMistakesInTheTablesAreErrors(t *testing.T) {
 		edit func(*audit.Project)
 		want string
 	}{
-		{"pattern that matches no file", func(p *audit.Project) { p.Blanks = append(p.Blanks, audit.Blank{Glob: "docs/solutions/**"}) }, `"docs/solutions/**" matches no file`},
+		{"pattern that matches no file",
+			func(p *audit.Project) {
+				p.Blanks = append(p.Blanks,
+					audit.Blank{Glob: "docs/solutions/**"})
+			}, `"docs/solutions/**" matches no file`},
 		{"pattern that matches no line", func(p *audit.Project) {
 			p.Blanks = append(p.Blanks, audit.Blank{Glob: "src/a.go", Pattern: "no such text"})
 		}, "nothing in \"src/a.go\" is emptied"},
 		{"lines past the end", func(p *audit.Project) {
-			p.Blanks = append(p.Blanks, audit.Blank{Glob: "src/a.go", Lines: []audit.Range{{Start: 90, End: 91}}})
+			p.Blanks = append(p.Blanks,
+				audit.Blank{Glob: "src/a.go", Lines: []audit.Range{{Start: 90, End: 91}}})
 		}, "nothing in \"src/a.go\" is emptied"},
 		{"name that does not occur", func(p *audit.Project) {
 			p.Renames = append(p.Renames, audit.Rename{From: "nobody", To: "x9"})
 		}, `the name "nobody" does not occur`},
-		{"part of a name that is taken", func(p *audit.Project) { p.Renames[2].To = "Log" }, `the new name "Log" already occurs in src/a.go`},
-		{"two names that become one", func(p *audit.Project) { p.Renames = append(p.Renames, audit.Rename{From: "notes", To: "tier4"}) }, `findings could not be mapped back`},
-		{"name that is taken", func(p *audit.Project) { p.Renames[0].To = "package" }, `the new name "package" already occurs in src/a.go`},
+		{"part of a name that is taken", func(p *audit.Project) { p.Renames[2].To = "Log" },
+			`the new name "Log" already occurs in src/a.go`},
+		{"two names that become one",
+			func(p *audit.Project) {
+				p.Renames = append(p.Renames,
+					audit.Rename{From: "notes", To: "tier4"})
+			}, `findings could not be mapped back`},
+		{"name that is taken", func(p *audit.Project) { p.Renames[0].To = "package" },
+			`the new name "package" already occurs in src/a.go`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, mirror := project(t)
@@ -250,7 +271,8 @@ func TestExportRefusesAFolderInUse(t *testing.T) {
 func TestIncompleteMirror(t *testing.T) {
 	lose := func(p *audit.Project, mirror, name string) {
 		blob := p.Tree[name].Blob
-		require.NoError(t, os.Remove(filepath.Join(mirror, "owner", "name", ".git", "objects", blob[:2], blob[2:])))
+		require.NoError(t, os.Remove(filepath.Join(mirror, "owner", "name", ".git", "objects",
+			blob[:2], blob[2:])))
 	}
 	p, mirror := project(t)
 	lose(p, mirror, "data.bin")
@@ -269,7 +291,8 @@ func TestIncompleteMirror(t *testing.T) {
 func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 	p, mirror := project(t)
 	entry := func(name string) audit.Known {
-		return audit.Known{ID: "K", File: "src/a.go", Functions: []string{name}, Lines: audit.Range{Start: 5, End: 5}, Pos: audit.Pos{File: "p.md", Line: 9}}
+		return audit.Known{ID: "K", File: "src/a.go", Functions: []string{name},
+			Lines: audit.Range{Start: 5, End: 5}, Pos: audit.Pos{File: "p.md", Line: 9}}
 	}
 	ctx := context.Background()
 	c, err := Fetch(ctx, p, t.TempDir(), mirror)
@@ -281,17 +304,20 @@ func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string][]audit.Function{"src/a.go": {
 		{Name: "findByLoginUnsafe", Lines: audit.Range{Start: 4, End: 6}},
-		{Name: "run", Lines: audit.Range{Start: 5, End: 5}}, // no parser saw it: its first line as a word
+		// no parser saw it: its first line as a word
+		{Name: "run", Lines: audit.Range{Start: 5, End: 5}},
 	}}, p.Functions)
 	require.NoError(t, c.CheckFunctions(ctx))
 
 	p.Functions["src/a.go"][1].Lines = audit.Range{Start: 4, End: 4}
 	p.Functions["gone.go"] = nil
 	err = c.CheckFunctions(ctx)
-	require.ErrorContains(t, err, `src/a.go has the function "run" in lines 4, where it does not occur`)
+	require.ErrorContains(t, err,
+		`src/a.go has the function "run" in lines 4, where it does not occur`)
 	require.ErrorContains(t, err, "gone.go, which the source lacks")
 
 	p.Known = []audit.Known{entry("findByLogin")}
 	_, err = c.Functions(ctx)
-	require.ErrorContains(t, err, `p.md:9: K names the function "findByLogin", which does not occur in src/a.go`)
+	require.ErrorContains(t, err,
+		`p.md:9: K names the function "findByLogin", which does not occur in src/a.go`)
 }

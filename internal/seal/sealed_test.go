@@ -35,7 +35,8 @@ func TestNamesTellNothing(t *testing.T) {
 	dir, remove, err := box.TempDir("sealed")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, remove()) })
-	x := &exports{fsys: repository, dir: dir, words: map[string]map[string]bool{}, made: map[string]*Sealed{}}
+	x := &exports{fsys: repository, dir: dir, words: map[string]map[string]bool{},
+		made: map[string]*Sealed{}}
 	for _, name := range names {
 		p, err := fixture.ReadProject(repository, "fixtures/projects/"+name+".md")
 		require.NoError(t, err)
@@ -68,7 +69,8 @@ func TestNamesTellNothing(t *testing.T) {
 		})
 	}
 	if mode == "update" {
-		require.NoError(t, os.WriteFile(filepath.Join("../..", proof.LedgerFile), []byte(ledger.Text()), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join("../..", proof.LedgerFile),
+			[]byte(ledger.Text()), 0o644))
 	}
 }
 
@@ -80,9 +82,12 @@ func judge(p *audit.Project, e proof.Proved) string {
 	red := err != nil || chance < LeastP
 	switch {
 	case red && e.Despite == "":
-		return fmt.Sprintf("%s: the sealed export tells where entries lie (%s, expected p %.2f or more), the most by %s: rename or blank it in the section \"Sealed Export\"; where that would hide what the code is about, say why in a fifth column of %s%s in %s", p.Pos, e.Runtime, LeastP, e.Effects, proof.Sealed, p.Name, proof.LedgerFile)
+		return fmt.Sprintf(
+			"%s: the sealed export tells where entries lie (%s, expected p %.2f or more), the most by %s: rename or blank it in the section \"Sealed Export\"; where that would hide what the code is about, say why in a fifth column of %s%s in %s", p.Pos, e.Runtime, LeastP, e.Effects, proof.Sealed, p.Name, proof.LedgerFile)
 	case !red && e.Despite != "":
-		return fmt.Sprintf("%s: %s%s is an exception, and nothing is wrong with it (%s): remove its fifth column", proof.LedgerFile, proof.Sealed, p.Name, e.Runtime)
+		return fmt.Sprintf(
+			"%s: %s%s is an exception, and nothing is wrong with it (%s): remove its fifth column",
+			proof.LedgerFile, proof.Sealed, p.Name, e.Runtime)
 	}
 	return ""
 }
@@ -90,11 +95,16 @@ func judge(p *audit.Project, e proof.Proved) string {
 func TestWhatIsWrongWithASealedEntry(t *testing.T) {
 	p := &audit.Project{Name: "demo", Pos: audit.Pos{File: "demo.md", Line: 1}}
 	require.Empty(t, judge(p, proof.Proved{Runtime: "3 names, p 0.0100"}))
-	require.Empty(t, judge(p, proof.Proved{Runtime: "3 names, p 0.0099", Despite: "grades are what it is about"}))
-	require.Contains(t, judge(p, proof.Proved{Runtime: "3 names, p 0.0099", Effects: "grade_book in 30 files"}),
+	require.Empty(t,
+		judge(p, proof.Proved{Runtime: "3 names, p 0.0099",
+			Despite: "grades are what it is about"}))
+	require.Contains(t,
+		judge(p, proof.Proved{Runtime: "3 names, p 0.0099", Effects: "grade_book in 30 files"}),
 		"demo.md:1: the sealed export tells where entries lie (3 names, p 0.0099, expected p 0.01 or more), the most by grade_book in 30 files")
-	require.Contains(t, judge(p, proof.Proved{Runtime: "nothing"}), "demo.md:1: the sealed export tells")
-	require.Contains(t, judge(p, proof.Proved{Runtime: "3 names, p 0.4000", Despite: "grades"}), "sealed/demo is an exception, and nothing is wrong with it")
+	require.Contains(t, judge(p, proof.Proved{Runtime: "nothing"}),
+		"demo.md:1: the sealed export tells")
+	require.Contains(t, judge(p, proof.Proved{Runtime: "3 names, p 0.4000", Despite: "grades"}),
+		"sealed/demo is an exception, and nothing is wrong with it")
 }
 
 // exports are the sealed exports of all projects.
@@ -103,7 +113,8 @@ type exports struct {
 	dir      string
 	projects []*audit.Project
 	made     map[string]*Sealed
-	words    map[string]map[string]bool // by the code that uses them: projects, planted ones, applications of cases
+	// by the code that uses them: projects, planted ones, applications of cases
+	words map[string]map[string]bool
 }
 
 // open exports every project, and gives the one whose source is not here.
@@ -164,7 +175,8 @@ func atHand(ctx context.Context, p *audit.Project, cache, mirror string) bool {
 		return false
 	}
 	return strings.Contains(source, "://") ||
-		slices.ContainsFunc([]string{source, filepath.Join(source, ".git")}, func(dir string) bool { return (&Clone{dir, p}).holdsPin(ctx) })
+		slices.ContainsFunc([]string{source, filepath.Join(source, ".git")},
+			func(dir string) bool { return (&Clone{dir, p}).holdsPin(ctx) })
 }
 
 // measure takes a name that two others use for one of ordinary code. It cuts p, so that
@@ -181,10 +193,12 @@ func (x *exports) measure(t *testing.T, p *audit.Project) proof.Proved {
 	}
 	marks, err := x.made[p.Name].Marks(p, func(name string) bool { return in[name] >= 2 })
 	require.NoError(t, err)
-	e := proof.Proved{Runtime: fmt.Sprintf("%d names, p %.4f", marks.Names, math.Floor(marks.P*1e4)/1e4), Effects: "no name"}
+	e := proof.Proved{Runtime: fmt.Sprintf("%d names, p %.4f", marks.Names,
+		math.Floor(marks.P*1e4)/1e4), Effects: "no name"}
 	var told []string
 	for _, m := range marks.Each[:min(10, len(marks.Each))] {
-		told = append(told, fmt.Sprintf("%s in %d %s, %d with entries where chance gives %.1f", m.Name, m.Units, m.Where, m.Marked, m.Chance))
+		told = append(told, fmt.Sprintf("%s in %d %s, %d with entries where chance gives %.1f",
+			m.Name, m.Units, m.Where, m.Marked, m.Chance))
 		t.Logf("p %.1g of its own: %s", m.P, told[len(told)-1])
 	}
 	if len(told) > 0 {
@@ -196,7 +210,8 @@ func (x *exports) measure(t *testing.T, p *audit.Project) proof.Proved {
 // TestWhatTheLedgerLacksIsMeasured exports a project and its neighbours and measures it.
 func TestWhatTheLedgerLacksIsMeasured(t *testing.T) {
 	s, p := lessons(t, "    grade_book = 1")
-	x := &exports{words: map[string]map[string]bool{"a": {"show": true}, "b": {"show": true}}, made: map[string]*Sealed{p.Name: s}}
+	x := &exports{words: map[string]map[string]bool{"a": {"show": true}, "b": {"show": true}},
+		made: map[string]*Sealed{p.Name: s}}
 	e := x.measure(t, p)
 	require.True(t, strings.HasSuffix(e.Runtime, " names, p 0.0004"), e.Runtime)
 	require.Contains(t, judge(p, e), "the most by ")

@@ -13,7 +13,8 @@ func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 	tree := audit.Tree{}
 	err := c.each(ctx, nameable, func(b blob, content []byte) {
 		if isText(content) {
-			tree[b.path] = audit.TreeFile{Path: b.path, Lines: audit.CountLines(content), Blob: b.hash}
+			tree[b.path] = audit.TreeFile{Path: b.path, Lines: audit.CountLines(content),
+				Blob: b.hash}
 		}
 	})
 	return tree, err
@@ -23,7 +24,10 @@ func (c *Clone) Tree(ctx context.Context) (audit.Tree, error) {
 func nameable(path string) bool { return listable(path) && !strings.Contains(path, "\t") }
 
 // listable reports whether a list of paths in UTF-8, one a line, can hold the path.
-func listable(path string) bool { return utf8.ValidString(path) && !strings.ContainsAny(path, "\r\n") }
+func listable(path string) bool {
+	return utf8.ValidString(path) &&
+		!strings.ContainsAny(path, "\r\n")
+}
 
 // Others returns the files at the pin that the manifest does not list. The export holds them
 // too, so a finding there does not name a missing path.

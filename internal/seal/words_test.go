@@ -17,7 +17,8 @@ type vocabulary struct {
 	common func(name string) bool
 }
 
-func newVocabulary(renames []audit.Rename, files []*markFile, common func(string) bool) *vocabulary {
+func newVocabulary(renames []audit.Rename, files []*markFile,
+	common func(string) bool) *vocabulary {
 	v := &vocabulary{own: map[string]bool{}, given: map[string]bool{}, common: common}
 	for _, f := range files {
 		f.declares(v.own)
@@ -94,7 +95,8 @@ func wordsOf(name string) []string {
 
 // tells are words that speak of flaws or of lessons: no ordinary code uses them,
 // whatever other projects do.
-var tells = regexp.MustCompile(`(?i)vuln|insecur|unsafe|exploit|attack|hack|inject|xss|csrf|xxe|ssrf|idor|sqli|traversal|lesson|challenge|assignment|hint|solution|solve|mitigat|tamper|spoof|bypass|payload|victim|malicious|flaw|weak|goat|dvwa|dvja|juice|owasp|secur`)
+var tells = regexp.MustCompile(
+	`(?i)vuln|insecur|unsafe|exploit|attack|hack|inject|xss|csrf|xxe|ssrf|idor|sqli|traversal|lesson|challenge|assignment|hint|solution|solve|mitigat|tamper|spoof|bypass|payload|victim|malicious|flaw|weak|goat|dvwa|dvja|juice|owasp|secur`)
 
 // Words gives the names that stand in the text files of fsys, and the words that
 // they are made of, as far as ordinary code may use them.
@@ -139,7 +141,8 @@ var (
 	// it in the languages of the projects: keyword and name, type and name, name and
 	// value, attributes of markup, keys, routes.
 	declarations = []*regexp.Regexp{
-		regexp.MustCompile(`\b(?:class|interface|enum|struct|trait|type|func|def|function|const|let|var|namespace|record|contract|event|package)\s+\*?(\w+)`),
+		regexp.MustCompile(
+			`\b(?:class|interface|enum|struct|trait|type|func|def|function|const|let|var|namespace|record|contract|event|package)\s+\*?(\w+)`),
 		regexp.MustCompile(`\bfunc \([^)]*\) (\w+)`),
 		regexp.MustCompile(`\b[A-Za-z_][\w.]*(?:<[^<>]*>)?(?:\[\])?\s+(\w+)\s*[=;,):(]`),
 		regexp.MustCompile(`(\w+)\s*:?=[^=>]`),
@@ -152,7 +155,8 @@ var (
 
 // after are words that stand before the use of a name, where a type would stand
 // before its declaration.
-var after = regexp.MustCompile(`^(return|new|throw|else|case|in|of|and|or|not|await|yield|echo|print|instanceof|typeof|delete|go|defer)\s`)
+var after = regexp.MustCompile(
+	`^(return|new|throw|else|case|in|of|and|or|not|await|yield|echo|print|instanceof|typeof|delete|go|defer)\s`)
 
 // address: what it names, others declare.
 var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
@@ -160,8 +164,10 @@ var address = regexp.MustCompile(`https?://[^\s"'<>]+`)
 // declares adds the names that the file declares, and the parts of its path.
 func (f *markFile) declares(own map[string]bool) {
 	of := declarations
-	if path.Ext(f.path) == ".php" { // a variable has its $, and what has none is PHP's own as often as not
-		of = slices.Concat(declarations[:1], []*regexp.Regexp{regexp.MustCompile(`\$(_*[a-z]\w*)`)}, declarations[5:])
+	// a variable has its $, and what has none is PHP's own as often as not
+	if path.Ext(f.path) == ".php" {
+		of = slices.Concat(declarations[:1], []*regexp.Regexp{regexp.MustCompile(`\$(_*[a-z]\w*)`)},
+			declarations[5:])
 	}
 	inherited := false
 	for _, l := range f.lines {

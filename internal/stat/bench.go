@@ -39,8 +39,9 @@ func GateBench(cases []Item) (Gate, []string, error) {
 	used := Trials{have.Baseline, min(have.Now, at.trials)}
 	b := newBench(cases, used)
 	if used.Baseline == 0 || used.Now == 0 || b.label[0] == 0 || b.label[1] == 0 {
-		return Gate{}, b.warnings, fmt.Errorf("%d good and %d bad cases with answers on both sides: %w",
-			b.label[0], b.label[1], ErrEmpty)
+		return Gate{}, b.warnings,
+			fmt.Errorf("%d good and %d bad cases with answers on both sides: %w",
+				b.label[0], b.label[1], ErrEmpty)
 	}
 	g := Gate{Decision: NoDrop, Alpha: at.recall, Stage: at.trials, Now: have.Now, Phi: 1}
 	g.Count = math.Inf(1)
@@ -102,7 +103,8 @@ func (g *Gate) adviseBench(baseline, families int) {
 	}
 	last := float64(stages[len(stages)-1].trials)
 	d80 := each * math.Sqrt(2/last)
-	g.Advice = Advice{Units: max(1, int(math.Ceil(float64(families)*(d80/want)*(d80/want)))-families)}
+	g.Advice = Advice{Units: max(1,
+		int(math.Ceil(float64(families)*(d80/want)*(d80/want)))-families)}
 }
 
 func checkCases(cases []Item) ([]Item, error) {
@@ -113,7 +115,8 @@ func checkCases(cases []Item) ([]Item, error) {
 	}
 	for _, c := range cases {
 		if (c.Group == "") != (cases[0].Group == "") {
-			return nil, fmt.Errorf("case %s: group %q, case %s has %q: name all or none", c.ID, c.Group, cases[0].ID, cases[0].Group)
+			return nil, fmt.Errorf("case %s: group %q, case %s has %q: name all or none", c.ID,
+				c.Group, cases[0].ID, cases[0].Group)
 		}
 	}
 	return cases, sameTrials(cases)
@@ -153,7 +156,8 @@ func (b *bench) exchange(points [2]int, by func(Item) string) (g Gate, err error
 	variance := 0.0
 	g.Count = 1
 	for _, cluster := range runsOf(cases, by) {
-		f := Family{sums(cluster, points, b.used.Baseline, ofBaseline), sums(cluster, points, b.used.Now, ofNow)}
+		f := Family{sums(cluster, points, b.used.Baseline, ofBaseline),
+			sums(cluster, points, b.used.Now, ofNow)}
 		was, is := len(f.Baseline), len(f.Now)
 		if was == 0 || is == 0 {
 			continue
@@ -163,7 +167,8 @@ func (b *bench) exchange(points [2]int, by func(Item) string) (g Gate, err error
 		variance += f.variance() * unit * unit * (1/float64(was) + 1/float64(is))
 	}
 	if len(families) == 0 {
-		return g, fmt.Errorf("no family has a trial on both sides in which all its cases were asked: %w", ErrEmpty)
+		return g, fmt.Errorf(
+			"no family has a trial on both sides in which all its cases were asked: %w", ErrEmpty)
 	}
 	g.SE = math.Sqrt(variance)
 	g.P, err = ExchangeFamilies(families)

@@ -15,7 +15,8 @@ func cases(n, baseline, now int) (out []Item) {
 	for f := range n {
 		for i := range 6 {
 			out = append(out, Item{ID: fmt.Sprint(i), Family: fmt.Sprint("f", f), Bad: i >= 2,
-				Baseline: slices.Repeat([]float64{1}, baseline), Now: slices.Repeat([]float64{1}, now)})
+				Baseline: slices.Repeat([]float64{1}, baseline),
+				Now:      slices.Repeat([]float64{1}, now)})
 		}
 	}
 	return out
@@ -47,9 +48,11 @@ func TestGateBenchByHand(t *testing.T) {
 				fail(c[6*f+2 : 6*f+6])
 			}
 		}, Drop, 0.1, math.Pow(20, -4), 0},
-		{"a case that was not asked is left out", 18, func(c []Item) { fail(c[:18]); c[0].Now = []float64{nan, nan, 1} },
+		{"a case that was not asked is left out", 18,
+			func(c []Item) { fail(c[:18]); c[0].Now = []float64{nan, nan, 1} },
 			Drop, 0.5*5/35 + 0.5/6, 1.0 / 8000, 1},
-		{"a trial that was not asked does not count", 18, func(c []Item) { fail(c[:18]); c[0].Now = []float64{nan, 0, 0} },
+		{"a trial that was not asked does not count", 18,
+			func(c []Item) { fail(c[:18]); c[0].Now = []float64{nan, 0, 0} },
 			Drop, 1.0 / 6, 1.0 / 4000, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,7 +74,9 @@ func TestGateBenchRuleOfThree(t *testing.T) {
 	g, _, err := GateBench(cases(80, 1, 1))
 	require.NoError(t, err)
 	require.Equal(t, NoDrop, g.Decision)
-	require.InDelta(t, 1.645*math.Sqrt(2*(0.25*(3.0/320)*(1-3.0/320)/160+0.25*(3.0/640)*(1-3.0/640)/320)), g.Bound, 1e-9)
+	require.InDelta(t,
+		1.645*math.Sqrt(2*(0.25*(3.0/320)*(1-3.0/320)/160+0.25*(3.0/640)*(1-3.0/640)/320)),
+		g.Bound, 1e-9)
 	g, _, err = GateBench(cases(1, 1, 1))
 	require.NoError(t, err)
 	require.Equal(t, TooWide, g.Decision)
@@ -98,8 +103,10 @@ func TestGateBenchRefuses(t *testing.T) {
 // The points aim the exchange at balanced accuracy: a good case of a family of two good
 // and four bad weighs as much as two bad ones.
 func TestBenchPoints(t *testing.T) {
-	for labels, want := range map[[2]int][2]int{{80, 160}: {2, 1}, {160, 80}: {1, 2}, {7, 7}: {1, 1}, {100, 37}: {2, 5}, {1, 500}: {5, 1}, {60, 101}: {5, 3}} {
-		require.Equal(t, want, (&bench{label: labels}).points(), "%d good, %d bad", labels[0], labels[1])
+	for labels, want := range map[[2]int][2]int{{80, 160}: {2, 1}, {160, 80}: {1, 2},
+		{7, 7}: {1, 1}, {100, 37}: {2, 5}, {1, 500}: {5, 1}, {60, 101}: {5, 3}} {
+		require.Equal(t, want, (&bench{label: labels}).points(), "%d good, %d bad",
+			labels[0], labels[1])
 	}
 }
 
@@ -135,7 +142,8 @@ func TestMeasuredBench(t *testing.T) {
 			n[g.Decision]++
 		}
 		share := func(d Decision) float64 { return 100 * float64(n[d]) / float64(draws) }
-		t.Logf("%s, %d trials: FAIL %.1f %%, WARN %.1f %%, PASS %.1f %%", c.name, c.trials, share(Drop), share(PossibleDrop)+share(TooWide), share(NoDrop))
+		t.Logf("%s, %d trials: FAIL %.1f %%, WARN %.1f %%, PASS %.1f %%", c.name, c.trials,
+			share(Drop), share(PossibleDrop)+share(TooWide), share(NoDrop))
 		if c.more == 0 {
 			require.LessOrEqual(t, share(Drop), 1.0)
 			require.LessOrEqual(t, share(PossibleDrop)+share(TooWide), 12.0)

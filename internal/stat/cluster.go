@@ -9,10 +9,12 @@ import (
 
 // An Observation is one answer of one trial.
 type Observation struct {
-	Cluster string  // the family: answers within one may depend on each other
-	Group   string  // what was asked in one request, across clusters: it counts as dependent as it shows; may be empty
-	Bad     bool    // the case's label; Proportion ignores it
-	Value   float64 // 1 right, 0 wrong
+	Cluster string // the family: answers within one may depend on each other
+	// what was asked in one request, across clusters: it counts as dependent as it shows; may
+	// be empty
+	Group string
+	Bad   bool    // the case's label; Proportion ignores it
+	Value float64 // 1 right, 0 wrong
 }
 
 // fewClusters is where the cluster-robust variance is known to be too small: its
@@ -126,7 +128,9 @@ func clusters(obs []Observation, by func(*Observation) string) ([]cluster, error
 		o := &obs[i]
 		name := by(o)
 		if !(o.Value >= 0 && o.Value <= 1) {
-			return nil, fmt.Errorf("cluster %q: value %g: must lie between 0 and 1; leave out what has no answer", name, o.Value)
+			return nil, fmt.Errorf(
+				"cluster %q: value %g: must lie between 0 and 1; leave out what has no answer",
+				name, o.Value)
 		}
 		if last < 0 || names[last] != name {
 			i, ok := at[name]
@@ -195,7 +199,8 @@ func few(clusters int) []string {
 	if clusters >= fewClusters {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d families: fewer than %d, the interval is rough", clusters, fewClusters)}
+	return []string{fmt.Sprintf("%d families: fewer than %d, the interval is rough",
+		clusters, fewClusters)}
 }
 
 // correlation is 0 where it is undefined.

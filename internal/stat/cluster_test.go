@@ -21,7 +21,8 @@ func clumps(rng *rand.Rand, families int, p, share float64) []Observation {
 			if !together {
 				u = rng.Float64()
 			}
-			out = append(out, Observation{Cluster: fmt.Sprint(f), Bad: i >= 2, Value: right(u, 1-p)})
+			out = append(out, Observation{Cluster: fmt.Sprint(f), Bad: i >= 2,
+				Value: right(u, 1-p)})
 		}
 	}
 	return out
@@ -37,7 +38,8 @@ func TestProportionByHand(t *testing.T) {
 	var obs []Observation
 	for f, rights := range []int{4, 2, 0} {
 		for i := range 4 {
-			obs = append(obs, Observation{Cluster: fmt.Sprint(f), Value: right(float64(i), float64(4-rights))})
+			obs = append(obs, Observation{Cluster: fmt.Sprint(f),
+				Value: right(float64(i), float64(4-rights))})
 		}
 	}
 	iv, err := Proportion(obs, 0.95)
@@ -118,7 +120,8 @@ func TestClusterIntervalsCover(t *testing.T) {
 			for i := range n {
 				rng := rand.New(rand.NewPCG(simulationSeed, uint64(i)))
 				obs := clumps(rng, 40, p, share)
-				for k, f := range []func([]Observation, float64) (Interval, error){Proportion, Balanced} {
+				for k, f := range []func([]Observation, float64) (Interval,
+					error){Proportion, Balanced} {
 					iv, err := f(obs, 0.95)
 					require.NoError(t, err)
 					if iv.Lo <= p && p <= iv.Hi {
@@ -129,8 +132,10 @@ func TestClusterIntervalsCover(t *testing.T) {
 			slack := 3 * math.Sqrt(0.95*0.05/float64(n))
 			t.Logf("share %.2f, families together %.1f: proportion %.3f, balanced %.3f",
 				p, share, float64(hit[0])/float64(n), float64(hit[1])/float64(n))
-			require.Greater(t, float64(hit[0])/float64(n), 0.95-slack, "proportion, p %g, together %g", p, share)
-			require.Greater(t, float64(hit[1])/float64(n), 0.95-slack, "balanced, p %g, together %g", p, share)
+			require.Greater(t, float64(hit[0])/float64(n), 0.95-slack,
+				"proportion, p %g, together %g", p, share)
+			require.Greater(t, float64(hit[1])/float64(n), 0.95-slack,
+				"balanced, p %g, together %g", p, share)
 		}
 	}
 }
@@ -138,10 +143,13 @@ func TestClusterIntervalsCover(t *testing.T) {
 func TestClusterIntervalProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		obs := clumps(rng, rapid.IntRange(1, 15).Draw(t, "families"), rapid.Float64Range(0, 1).Draw(t, "p"), rapid.Float64Range(0, 1).Draw(t, "together"))
+		obs := clumps(rng, rapid.IntRange(1, 15).Draw(t, "families"),
+			rapid.Float64Range(0, 1).Draw(t, "p"), rapid.Float64Range(0, 1).Draw(t, "together"))
 		shuffled := append([]Observation(nil), obs...)
-		rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		for name, f := range map[string]func([]Observation, float64) (Interval, error){"proportion": Proportion, "balanced": Balanced} {
+		rng.Shuffle(len(shuffled),
+			func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		for name, f := range map[string]func([]Observation, float64) (Interval,
+			error){"proportion": Proportion, "balanced": Balanced} {
 			a, err := f(obs, 0.9)
 			if err != nil {
 				t.Fatal(err)
@@ -161,7 +169,8 @@ func TestClusterIntervalsRefuse(t *testing.T) {
 	for _, f := range []func([]Observation, float64) (Interval, error){Proportion, Balanced} {
 		_, err := f(nil, 0.95)
 		require.ErrorIs(t, err, ErrEmpty)
-		_, err = f([]Observation{{Cluster: "a", Value: 1}, {Cluster: "a", Bad: true, Value: math.NaN()}}, 0.95)
+		_, err = f([]Observation{{Cluster: "a", Value: 1},
+			{Cluster: "a", Bad: true, Value: math.NaN()}}, 0.95)
 		require.ErrorContains(t, err, "between 0 and 1")
 		_, err = f([]Observation{{Cluster: "a", Value: 1}}, 1)
 		require.ErrorContains(t, err, "confidence")
@@ -202,7 +211,8 @@ func TestGroupsCrossClusters(t *testing.T) {
 	}
 	spread := answers(func(r, s int) bool { return s == r%15 }) // 30 of 720, one a request
 	require.InDelta(t, width(spread, false), width(spread, true), 0.1*width(spread, false))
-	gathered := answers(func(r, s int) bool { return r < 2 && s < 15 }) // 30 of 720, in two requests
+	// 30 of 720, in two requests
+	gathered := answers(func(r, s int) bool { return r < 2 && s < 15 })
 	require.Greater(t, width(gathered, true), 1.5*width(gathered, false))
 	none := answers(func(int, int) bool { return false })
 	require.Less(t, width(none, true), 0.02)

@@ -68,7 +68,8 @@ func Compare(pairs []Item, level float64) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	c := Comparison{Standing: Inconclusive, Cases: d.cases, Families: len(d.families), Warnings: d.warnings}
+	c := Comparison{Standing: Inconclusive, Cases: d.cases, Families: len(d.families),
+		Warnings: d.warnings}
 	c.P = signFlip(d.lattice())
 	c.Diff = d.interval(level)
 	if c.P <= 1-level && c.Diff.Center != 0 {
@@ -87,7 +88,9 @@ func Compare(pairs []Item, level float64) (Comparison, error) {
 }
 
 type difference struct {
-	spread float64 // its part in the difference less what its cases would give at the mean one, percentage points
+	// its part in the difference less what its cases would give at the mean one, percentage
+	// points
+	spread float64
 	noise  float64 // variance of its part that comes from trials, at the trials that are there
 	points float64 // sum of the differences of its cases, each at its label's points
 }
@@ -124,10 +127,12 @@ func differences(pairs []Item) (*differenceSet, error) {
 		means[i] /= float64(max(1, n))
 	}
 	points := (&bench{label: labels}).points()
-	d := &differenceSet{center: center, cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt}, scale: 1}
+	d := &differenceSet{center: center, cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt},
+		scale: 1}
 	if left > 0 {
 		d.warnings = append(d.warnings, fmt.Sprintf(
-			"%d of %d cases were not answered by both reviewers, and are left out", left, len(pairs)))
+			"%d of %d cases were not answered by both reviewers, and are left out",
+			left, len(pairs)))
 	}
 	for i, p := range kept {
 		if i == 0 || kept[i-1].Family != p.Family {
@@ -164,12 +169,14 @@ func weights(labels [2]int) (out [2]float64) {
 // answeredByBoth returns the pairs that both answered, sorted by family and ID, and the number
 // of the others.
 func answeredByBoth(pairs []Item) (kept []Item, left int, err error) {
-	pairs, err = checked(pairs, byFamily, "0, 0.5, 1 or NaN", func(v float64) bool { return v == 0 || v == 0.5 || v == 1 || math.IsNaN(v) })
+	pairs, err = checked(pairs, byFamily, "0, 0.5, 1 or NaN",
+		func(v float64) bool { return v == 0 || v == 0.5 || v == 1 || math.IsNaN(v) })
 	if err != nil {
 		return nil, 0, err
 	}
 	all := len(pairs)
-	kept = slices.DeleteFunc(pairs, func(p Item) bool { return answered(p.Baseline) == 0 || answered(p.Now) == 0 })
+	kept = slices.DeleteFunc(pairs,
+		func(p Item) bool { return answered(p.Baseline) == 0 || answered(p.Now) == 0 })
 	return kept, all - len(kept), nil
 }
 
@@ -287,7 +294,8 @@ func (d *differenceSet) interval(level float64) Interval {
 		// No family differed from the others; as many as this share of all families
 		// still might, unseen.
 		half = 100 * (1 - math.Pow((1-level)/2, 1/g))
-		iv.Warnings = append(iv.Warnings, "no family differs from the others: the interval is what unseen families might hide")
+		iv.Warnings = append(iv.Warnings,
+			"no family differs from the others: the interval is what unseen families might hide")
 	}
 	iv.Lo, iv.Hi = max(-100, iv.Center-half), min(100, iv.Center+half)
 	return iv
@@ -313,9 +321,12 @@ func (d *differenceSet) need(seen, level float64) (n Need, doubt string) {
 	switch {
 	case families < fewest:
 		n.Families = max(more, fewest-families)
-		return n, fmt.Sprintf("%d families cannot decide anything, %d are the fewest that can", families, fewest)
+		return n, fmt.Sprintf("%d families cannot decide anything, %d are the fewest that can",
+			families, fewest)
 	case all <= wanted && math.Abs(seen) < n.Size:
-		return n, fmt.Sprintf("a difference of %.1f points would have shown: what there is, is likely smaller", n.Size)
+		return n, fmt.Sprintf(
+			"a difference of %.1f points would have shown: what there is, is likely smaller",
+			n.Size)
 	case all <= wanted:
 		n.Families = max(1, fewest-d.differing())
 		return n, ""

@@ -106,7 +106,8 @@ func TestCompareByHand(t *testing.T) {
 	var ps []Item
 	for f := range 10 {
 		for i := range 6 {
-			p := Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2, Now: []float64{1}, Baseline: []float64{1}}
+			p := Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2, Now: []float64{1},
+				Baseline: []float64{1}}
 			if i == 5 {
 				p.Baseline[0] = 0
 			}
@@ -155,7 +156,8 @@ func TestCompareAuditors(t *testing.T) {
 	var ps []Item
 	for f := range 12 {
 		for i := range 3 {
-			p := Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: true, Now: []float64{1}, Baseline: []float64{1}}
+			p := Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: true, Now: []float64{1},
+				Baseline: []float64{1}}
 			switch {
 			case i == 0 && f < 8:
 				p.Baseline[0] = 0
@@ -204,7 +206,9 @@ func TestCompareRefuses(t *testing.T) {
 func TestCompareIsSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		ps := pairs(rng, 6*rapid.IntRange(1, 20).Draw(t, "families"), rapid.IntRange(1, 4).Draw(t, "trials"), 0.1, 0.25, 0.1, rapid.Bool().Draw(t, "together"))
+		ps := pairs(rng, 6*rapid.IntRange(1, 20).Draw(t, "families"),
+			rapid.IntRange(1, 4).Draw(t, "trials"), 0.1, 0.25, 0.1,
+			rapid.Bool().Draw(t, "together"))
 		for i := range ps {
 			if rng.IntN(8) == 0 {
 				ps[i].Now[0] = math.NaN()
@@ -222,8 +226,10 @@ func TestCompareIsSymmetric(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mirrored := map[Standing]Standing{Better: Worse, Worse: Better, Inconclusive: Inconclusive}[two.Standing]
-		if one.Standing != mirrored || one.P != two.P || math.Abs(one.Diff.Lo+two.Diff.Hi) > 1e-9 || one.Need.Trials != two.Need.Trials || one.Need.Families != two.Need.Families {
+		mirrored := map[Standing]Standing{Better: Worse, Worse: Better,
+			Inconclusive: Inconclusive}[two.Standing]
+		if one.Standing != mirrored || one.P != two.P || math.Abs(one.Diff.Lo+two.Diff.Hi) > 1e-9 ||
+			one.Need.Trials != two.Need.Trials || one.Need.Families != two.Need.Families {
 			t.Fatalf("%+v\nagainst\n%+v", one, two)
 		}
 		if !(one.Diff.Lo <= one.Diff.Center && one.Diff.Center <= one.Diff.Hi) {
@@ -251,7 +257,8 @@ func TestCompareKeepsItsConfidence(t *testing.T) {
 				}
 			}
 			limit := 0.05*float64(n) + 3.5*math.Sqrt(0.05*0.95*float64(n))
-			require.LessOrEqual(t, float64(settled), limit, "together %v, %d trials", together, trials)
+			require.LessOrEqual(t, float64(settled), limit, "together %v, %d trials",
+				together, trials)
 		}
 	}
 }
@@ -308,7 +315,8 @@ func TestFewFamiliesAskForMore(t *testing.T) {
 	for f := range 5 {
 		for c := range 4 {
 			right := float64(c % 2)
-			items = append(items, Item{ID: fmt.Sprint(f, c), Family: fmt.Sprint(f), Bad: c > 1, Baseline: []float64{1, 1}, Now: []float64{right, right}})
+			items = append(items, Item{ID: fmt.Sprint(f, c), Family: fmt.Sprint(f), Bad: c > 1,
+				Baseline: []float64{1, 1}, Now: []float64{right, right}})
 		}
 	}
 	c, err := Compare(items, 0.95)
@@ -327,7 +335,8 @@ func TestWhatWasSeenIsNotCalledSmaller(t *testing.T) {
 			now = []float64{0, 0}
 		}
 		for c := range 2 {
-			items = append(items, Item{ID: fmt.Sprint(f, c), Family: fmt.Sprint(f), Bad: c > 0, Baseline: []float64{1, 1}, Now: now})
+			items = append(items, Item{ID: fmt.Sprint(f, c), Family: fmt.Sprint(f), Bad: c > 0,
+				Baseline: []float64{1, 1}, Now: now})
 		}
 	}
 	c, err := Compare(items, 0.95)

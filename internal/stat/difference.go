@@ -29,7 +29,8 @@ func MeanDifference(pairs []Pair, level float64) (Interval, error) {
 	if n == 0 {
 		return Interval{}, ErrEmpty
 	}
-	out := Interval{Center: gonum.Mean(differences, nil), Level: level, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	out := Interval{Center: gonum.Mean(differences, nil), Level: level, Lo: math.Inf(-1),
+		Hi: math.Inf(1)}
 	var se, df float64
 	switch a, b := float64(len(last.Now)), float64(len(last.Before)); {
 	case n > 1:

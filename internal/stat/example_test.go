@@ -44,7 +44,8 @@ func ExampleProportion() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("with families %.2f to %.2f, as if alone %.2f to %.2f\n", families.Lo, families.Hi, alone.Lo, alone.Hi)
+	fmt.Printf("with families %.2f to %.2f, as if alone %.2f to %.2f\n", families.Lo, families.Hi,
+		alone.Lo, alone.Hi)
 	// Output:
 	// with families 0.66 to 1.00, as if alone 0.94 to 1.00
 }
@@ -59,7 +60,8 @@ func ExampleCompare() {
 			if i == 5 {
 				b = 0
 			}
-			pairs = append(pairs, stat.Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2, Now: []float64{1}, Baseline: []float64{b}})
+			pairs = append(pairs, stat.Item{ID: fmt.Sprint(i), Family: fmt.Sprint(f), Bad: i >= 2,
+				Now: []float64{1}, Baseline: []float64{b}})
 		}
 	}
 	c, err := stat.Compare(pairs, 0.95)

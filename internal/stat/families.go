@@ -39,21 +39,27 @@ func ExchangeFamilies(families []Family) (float64, error) {
 		return 0, ErrEmpty
 	}
 	observed, low, step := 0, 0, 0
-	var open []Family // all trials sorted, in Baseline; how many are dealt to Now, as the length of Now
+	// all trials sorted, in Baseline; how many are dealt to Now, as the length of Now
+	var open []Family
 	for i, s := range families {
 		if len(s.Baseline) == 0 || len(s.Now) == 0 {
-			return 0, fmt.Errorf("family %d: %d baseline and %d new trials: each side needs one", i, len(s.Baseline), len(s.Now))
+			return 0, fmt.Errorf("family %d: %d baseline and %d new trials: each side needs one", i,
+				len(s.Baseline), len(s.Now))
 		}
 		all := slices.Concat(s.Baseline, s.Now)
 		if len(all) > maxTrials {
-			return 0, fmt.Errorf("family %d: %d trials on both sides: at most %d", i, len(all), maxTrials)
+			return 0, fmt.Errorf("family %d: %d trials on both sides: at most %d", i,
+				len(all), maxTrials)
 		}
 		slices.Sort(all)
 		if n := len(all); n*n*(all[n-1]-all[0]) > maxWork {
-			return 0, fmt.Errorf("family %d: %d trials of %d to %d points: too many for an exact test", i, n, all[0], all[n-1])
+			return 0, fmt.Errorf(
+				"family %d: %d trials of %d to %d points: too many for an exact test", i, n,
+				all[0], all[n-1])
 		}
 		if all[0] < 0 || all[len(all)-1] > maxLattice {
-			return 0, fmt.Errorf("family %d: points %d to %d: must lie between 0 and %d", i, all[0], all[len(all)-1], maxLattice)
+			return 0, fmt.Errorf("family %d: points %d to %d: must lie between 0 and %d", i, all[0],
+				all[len(all)-1], maxLattice)
 		}
 		for _, v := range s.Now {
 			observed += v

@@ -30,10 +30,12 @@ func TestExchangeIsFishersTest(t *testing.T) {
 // conditional test of R's mantelhaen.test(Rabbits, exact = TRUE) gives 0.03994
 // two-sided, which is 0.01997 one-sided.
 func TestExchangeIsTheExactMantelHaenszelTest(t *testing.T) {
-	table := [][4]int{{0, 6, 0, 5}, {3, 3, 0, 6}, {6, 0, 2, 4}, {5, 1, 6, 0}, {2, 0, 5, 0}} // cured, died at once; cured, died late
+	// cured, died at once; cured, died late
+	table := [][4]int{{0, 6, 0, 5}, {3, 3, 0, 6}, {6, 0, 2, 4}, {5, 1, 6, 0}, {2, 0, 5, 0}}
 	var strata []Family
 	for _, c := range table {
-		strata = append(strata, Family{Baseline: binary(c[0], c[0]+c[1]), Now: binary(c[2], c[2]+c[3])})
+		strata = append(strata, Family{Baseline: binary(c[0], c[0]+c[1]),
+			Now: binary(c[2], c[2]+c[3])})
 	}
 	p, err := ExchangeFamilies(strata)
 	require.NoError(t, err)
@@ -94,7 +96,8 @@ func TestExchangeAgainstAllDeals(t *testing.T) {
 		}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		for i := range strata {
-			rng.Shuffle(len(strata[i].Now), func(a, b int) { s := strata[i].Now; s[a], s[b] = s[b], s[a] })
+			rng.Shuffle(len(strata[i].Now),
+				func(a, b int) { s := strata[i].Now; s[a], s[b] = s[b], s[a] })
 		}
 		rng.Shuffle(len(strata), func(a, b int) { strata[a], strata[b] = strata[b], strata[a] })
 		again, _ := ExchangeFamilies(strata)
@@ -109,7 +112,9 @@ func repeated(v, n int) []int { return slices.Repeat([]int{v}, n) }
 func TestExchangeRefuses(t *testing.T) {
 	_, err := ExchangeFamilies(nil)
 	require.ErrorIs(t, err, ErrEmpty)
-	for _, s := range []Family{{}, {Baseline: []int{1}}, {Now: []int{1}}, {[]int{-1}, []int{0}}, {[]int{1}, []int{5000}}, {make([]int, 600), make([]int, 600)}, {make([]int, 40), repeated(4096, 40)}} {
+	for _, s := range []Family{{}, {Baseline: []int{1}}, {Now: []int{1}}, {[]int{-1}, []int{0}},
+		{[]int{1}, []int{5000}}, {make([]int, 600), make([]int, 600)}, {make([]int, 40),
+			repeated(4096, 40)}} {
 		_, err := ExchangeFamilies([]Family{s})
 		require.Error(t, err, "%v", s)
 	}

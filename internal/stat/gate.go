@@ -20,8 +20,9 @@ type Decision string
 const (
 	Drop         Decision = "drop"          // worse than chance explains
 	PossibleDrop Decision = "possible drop" // chance may explain it, at 5 % or less
-	TooWide      Decision = "too wide"      // no sign of a drop, but one of 25 points is not excluded
-	NoDrop       Decision = "no drop"
+	// no sign of a drop, but one of 25 points is not excluded
+	TooWide Decision = "too wide"
+	NoDrop  Decision = "no drop"
 )
 
 // A Rule is the rule that led to a decision other than [NoDrop].

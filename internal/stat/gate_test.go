@@ -26,7 +26,8 @@ func TestGateRecallRules(t *testing.T) {
 	}{
 		{"nothing changed", suite(4, good, []float64{15}), NoDrop, "", Advice{}},
 		{"four fell", suite(4, good, []float64{9}), Drop, ByExchange, Advice{}},
-		{"four fell, one trial of the baseline", suite(4, good[:1], []float64{9}), PossibleDrop, ByExchange,
+		{"four fell, one trial of the baseline", suite(4, good[:1], []float64{9}), PossibleDrop,
+			ByExchange,
 			Advice{Trials: 2, Baseline: 2, Sure: true}},
 		{"one project, one trial", suite(1, good, []float64{9}), PossibleDrop, ByExchange,
 			Advice{Trials: 5, Baseline: 3, Sure: true}},
@@ -34,16 +35,22 @@ func TestGateRecallRules(t *testing.T) {
 		{"two trials wait for the third", suite(1, good, []float64{9, 1}), PossibleDrop, ByExchange,
 			Advice{Trials: 4, Baseline: 3, Sure: true}},
 		{"wide", suite(1, []float64{8}, []float64{8}), NoDrop, "", Advice{}},
-		{"wider", suite(1, []float64{9}, []float64{8}), TooWide, ByBound, Advice{Trials: 2, Baseline: 2}},
-		{"one of several", append(suite(6, good, []float64{15}), Project{"z", 20, good, []float64{2}}),
+		{"wider", suite(1, []float64{9}, []float64{8}), TooWide, ByBound,
+			Advice{Trials: 2, Baseline: 2}},
+		{"one of several", append(suite(6, good, []float64{15}),
+			Project{"z", 20, good, []float64{2}}),
 			PossibleDrop, ByProject, Advice{Trials: 5, Project: "z"}},
-		{"one of several, six times", append(suite(6, good, []float64{15}), Project{"z", 20, good, []float64{2, 3, 2, 4, 2, 2}}),
+		{"one of several, six times", append(suite(6, good, []float64{15}),
+			Project{"z", 20, good, []float64{2, 3, 2, 4, 2, 2}}),
 			Drop, ByProject, Advice{}},
-		{"collapse", suite(1, good, []float64{3}), PossibleDrop, ByCollapse, Advice{Trials: 1, Project: "a", Sure: true}},
+		{"collapse", suite(1, good, []float64{3}), PossibleDrop, ByCollapse,
+			Advice{Trials: 1, Project: "a", Sure: true}},
 		{"confirmed collapse", suite(1, good, []float64{3, 2}), Drop, ByCollapse, Advice{}},
-		{"no collapse of little", suite(1, []float64{7, 7, 7}, []float64{1, 1}), PossibleDrop, ByExchange,
+		{"no collapse of little", suite(1, []float64{7, 7, 7}, []float64{1, 1}), PossibleDrop,
+			ByExchange,
 			Advice{Trials: 1, Sure: true}},
-		{"six do not decide", suite(1, three, []float64{13, 13, 13, 13, 14, 14}), PossibleDrop, ByExchange, Advice{Units: 4}},
+		{"six do not decide", suite(1, three, []float64{13, 13, 13, 13, 14, 14}), PossibleDrop,
+			ByExchange, Advice{Units: 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g, err := GateRecall(c.projects)
@@ -62,12 +69,14 @@ func TestGateRecallRules(t *testing.T) {
 func TestD80(t *testing.T) {
 	none := math.Inf(1)
 	for n, want := range map[int][4]float64{
-		1: {none, none, 34, 24}, 4: {none, 24, 17, 12}, 7: {25, 18, 13, 9}, 13: {18, 14, 10, 7}, 26: {13, 10, 7, 5},
+		1: {none, none, 34, 24}, 4: {none, 24, 17, 12}, 7: {25, 18, 13, 9}, 13: {18, 14, 10, 7},
+		26: {13, 10, 7, 5},
 	} {
 		for i, trials := range [][2]int{{1, 1}, {3, 1}, {3, 3}, {6, 6}} {
 			got := D80(suite(n, []float64{11}, nil), 1, trials[0], trials[1])
 			if got != want[i] {
-				require.InDelta(t, want[i], 100*got, 0.5, "%d projects, %dv%d", n, trials[0], trials[1])
+				require.InDelta(t, want[i], 100*got, 0.5, "%d projects, %dv%d", n,
+					trials[0], trials[1])
 			}
 		}
 	}

@@ -79,9 +79,12 @@ func checkShare(successes, n, level float64) error {
 	case n == 0:
 		return ErrEmpty
 	case !(n > 0) || math.IsInf(n, 1):
-		return fmt.Errorf("interval of %g items: the number of items must be positive and finite", n)
+		return fmt.Errorf("interval of %g items: the number of items must be positive and finite",
+			n)
 	case !(successes >= 0 && successes <= n):
-		return fmt.Errorf("interval of %g successes of %g items: successes must lie between 0 and the items", successes, n)
+		return fmt.Errorf(
+			"interval of %g successes of %g items: successes must lie between 0 and the items",
+			successes, n)
 	}
 	return nil
 }

@@ -71,7 +71,8 @@ func TestIntervalProperties(t *testing.T) {
 		n := float64(rapid.IntRange(1, 400).Draw(t, "n"))
 		k := float64(rapid.IntRange(0, int(2*n)).Draw(t, "halves")) / 2
 		level := rapid.Float64Range(0.5, 0.999).Draw(t, "level")
-		for name, f := range map[string]func(_, _, _ float64) (Interval, error){"wilson": Wilson, "clopper-pearson": ClopperPearson} {
+		for name, f := range map[string]func(_, _, _ float64) (Interval,
+			error){"wilson": Wilson, "clopper-pearson": ClopperPearson} {
 			iv, err := f(k, n, level)
 			if err != nil {
 				t.Fatal(err)
@@ -95,7 +96,8 @@ func TestIntervalsRefuse(t *testing.T) {
 	for _, f := range []func(_, _, _ float64) (Interval, error){Wilson, ClopperPearson} {
 		_, err := f(0, 0, 0.95)
 		require.ErrorIs(t, err, ErrEmpty)
-		for _, bad := range [][3]float64{{-1, 5, .95}, {6, 5, .95}, {1, -5, .95}, {1, 5, 95}, {1, 5, 0},
+		for _, bad := range [][3]float64{{-1, 5, .95}, {6, 5, .95}, {1, -5, .95}, {1, 5, 95},
+			{1, 5, 0},
 			{math.NaN(), 5, .95}, {1, math.NaN(), .95}, {1, math.Inf(1), .95}, {1, 5, math.NaN()}} {
 			_, err := f(bad[0], bad[1], bad[2])
 			require.Error(t, err, "%v", bad)

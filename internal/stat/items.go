@@ -10,10 +10,14 @@ import (
 // An Item is one entry of a key, or one case, with what became of it in each trial:
 // 1 found or right, 0 not, 0.5 half a credit, NaN no answer.
 type Item struct {
-	ID            string
-	Family        string // items that may go right and wrong together: the entries of one file, the variants of one query
-	Group         string // what one request asked about: an entry's project, an area; empty where each case is asked alone
-	Bad           bool   // an entry, or a bad case
+	ID string
+	// items that may go right and wrong together: the entries of one file, the variants of one
+	// query
+	Family string
+	// what one request asked about: an entry's project, an area; empty where each case is asked
+	// alone
+	Group         string
+	Bad           bool // an entry, or a bad case
 	Baseline, Now []float64
 }
 
@@ -33,15 +37,18 @@ func ofBaseline(it Item) []float64 { return it.Baseline }
 func ofNow(it Item) []float64 { return it.Now }
 
 // checked returns items sorted by what they belong to and ID, or an error for one that is invalid.
-func checked(items []Item, by func(Item) string, values string, valid func(float64) bool) ([]Item, error) {
+func checked(items []Item, by func(Item) string, values string, valid func(float64) bool) ([]Item,
+	error) {
 	if len(items) == 0 {
 		return nil, ErrEmpty
 	}
 	items = slices.Clone(items)
-	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(cmp.Compare(by(a), by(b)), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(items,
+		func(a, b Item) int { return cmp.Or(cmp.Compare(by(a), by(b)), cmp.Compare(a.ID, b.ID)) })
 	for i, it := range items {
 		if it.ID == "" || it.Family == "" || by(it) == "" {
-			return nil, fmt.Errorf("%q of %q in family %q: all must be named", it.ID, by(it), it.Family)
+			return nil, fmt.Errorf("%q of %q in family %q: all must be named", it.ID,
+				by(it), it.Family)
 		}
 		if i > 0 && items[i-1].ID == it.ID && by(items[i-1]) == by(it) {
 			return nil, fmt.Errorf("%s of %s: named twice", it.ID, by(it))
@@ -60,8 +67,10 @@ func sameTrials(items []Item) error {
 	first := items[0]
 	for _, it := range items {
 		if len(it.Baseline) != len(first.Baseline) || len(it.Now) != len(first.Now) {
-			return fmt.Errorf("%s of %s: %d baseline and %d new trials, %s has %d and %d: all share the runs, and a case marks those without an answer with NaN",
-				it.ID, it.Family, len(it.Baseline), len(it.Now), first.ID, len(first.Baseline), len(first.Now))
+			return fmt.Errorf(
+				"%s of %s: %d baseline and %d new trials, %s has %d and %d: all share the runs, and a case marks those without an answer with NaN",
+				it.ID, it.Family, len(it.Baseline), len(it.Now), first.ID, len(first.Baseline),
+				len(first.Now))
 		}
 	}
 	return nil
@@ -77,7 +86,8 @@ func runsOf(items []Item, name func(Item) string) (runs [][]Item) {
 	return runs
 }
 
-// addScores adds an item's weighted values to those of the runs; the center where there is no answer.
+// addScores adds an item's weighted values to those of the runs; the center where there is no
+// answer.
 func addScores(runs, values []float64, center, weight float64) {
 	for i := range runs {
 		v := center

@@ -25,5 +25,6 @@ func meanOf(a, b Interval, rho float64) Interval {
 	off := func(x, y float64) float64 { return math.Sqrt(x*x+y*y+2*rho*x*y) / 2 }
 	mid := (a.Center + b.Center) / 2
 	return Interval{Center: mid, Level: a.Level,
-		Lo: max(0, mid-off(a.Center-a.Lo, b.Center-b.Lo)), Hi: min(1, mid+off(a.Hi-a.Center, b.Hi-b.Center))}
+		Lo: max(0, mid-off(a.Center-a.Lo, b.Center-b.Lo)),
+		Hi: min(1, mid+off(a.Hi-a.Center, b.Hi-b.Center))}
 }

@@ -72,11 +72,13 @@ func exchangeRuns(projects []Sample, most int) (Exchange, error) {
 	total := 0.0
 	for i, s := range projects {
 		if b, m := len(s.Baseline), len(s.Now); b == 0 || m == 0 || b > MaxBaseline || m > MaxNow {
-			return Exchange{}, fmt.Errorf("project %d: %d baseline and %d new runs: expected 1 to %d and 1 to %d",
-				i+1, b, m, MaxBaseline, MaxNow)
+			return Exchange{},
+				fmt.Errorf("project %d: %d baseline and %d new runs: expected 1 to %d and 1 to %d",
+					i+1, b, m, MaxBaseline, MaxNow)
 		}
 		if !(s.Weight > 0) {
-			return Exchange{}, fmt.Errorf("project %d: weight %g: expected a positive one", i+1, s.Weight)
+			return Exchange{}, fmt.Errorf("project %d: weight %g: expected a positive one",
+				i+1, s.Weight)
 		}
 		total += s.Weight
 	}
@@ -117,13 +119,15 @@ func exchangeRuns(projects []Sample, most int) (Exchange, error) {
 // swaps lists all exchanges of a project's runs, the observed one first.
 func (s Sample) swaps(weight float64) []swap {
 	b, m := len(s.Baseline), len(s.Now)
-	all := slices.Concat(slices.Sorted(slices.Values(s.Now)), slices.Sorted(slices.Values(s.Baseline)))
+	all := slices.Concat(slices.Sorted(slices.Values(s.Now)),
+		slices.Sorted(slices.Values(s.Baseline)))
 	sum := 0.0
 	for _, v := range all {
 		sum += v
 	}
 	var out []swap
-	var choose func(from, left, really int, side float64) // really: runs on the new side that belong there
+	// really: runs on the new side that belong there
+	var choose func(from, left, really int, side float64)
 	choose = func(from, left, really int, side float64) {
 		if left == 0 {
 			drop := (sum-side)/float64(b) - side/float64(m)

@@ -52,8 +52,10 @@ func TestExchangeRunsVectors(t *testing.T) {
 }
 
 var smallDesign = rapid.Custom(func(t *rapid.T) Sample {
-	runs := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 6), func(v int) float64 { return float64(v) }), 1, 3)
-	return Sample{runs.Draw(t, "baseline"), runs.Draw(t, "now"), float64(rapid.IntRange(1, 9).Draw(t, "weight"))}
+	runs := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 6),
+		func(v int) float64 { return float64(v) }), 1, 3)
+	return Sample{runs.Draw(t, "baseline"), runs.Draw(t, "now"),
+		float64(rapid.IntRange(1, 9).Draw(t, "weight"))}
 })
 
 // bruteRuns assigns the runs of all projects to sides in all ways, by bit masks.
@@ -87,7 +89,8 @@ func bruteRuns(projects []Sample) (drop, p, bound float64) {
 				continue
 			}
 			for _, x := range sums {
-				next = append(next, assigned{x.drop + a.drop*s.Weight/total, x.shift + a.shift*s.Weight/total})
+				next = append(next, assigned{x.drop + a.drop*s.Weight/total,
+					x.shift + a.shift*s.Weight/total})
 			}
 		}
 		sums = next
@@ -148,7 +151,8 @@ func TestExchangeRunsProperties(t *testing.T) {
 		require.GreaterOrEqual(t, e.P, 1/e.Count-1e-12)
 
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 0))
-		rng.Shuffle(len(projects), func(i, j int) { projects[i], projects[j] = projects[j], projects[i] })
+		rng.Shuffle(len(projects),
+			func(i, j int) { projects[i], projects[j] = projects[j], projects[i] })
 		slices.Reverse(projects[0].Baseline)
 		again, err := exchangeRuns(projects, 50)
 		require.NoError(t, err)

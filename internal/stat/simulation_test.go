@@ -77,7 +77,8 @@ func realWorld(t *testing.T) world {
 			}
 		}
 	}) {
-		ms := slices.DeleteFunc(slices.Clone(all[name]), func(m measured) bool { return len(m.credits) < 2 })
+		ms := slices.DeleteFunc(slices.Clone(all[name]),
+			func(m measured) bool { return len(m.credits) < 2 })
 		usable = append(usable, ms)
 	}
 	return world{"real runs", func(r *rand.Rand, n int) ([]Project, func(int, float64) float64) {
@@ -133,12 +134,14 @@ func worlds(t *testing.T) []world {
 		}
 		return r.NormFloat64() / math.Sqrt(chi)
 	}
-	return []world{realWorld(t), simulated("normal", normal, 0), simulated("t3", t3, 0), simulated("breakdowns", normal, 0.01)}
+	return []world{realWorld(t), simulated("normal", normal, 0), simulated("t3", t3, 0),
+		simulated("breakdowns", normal, 0.01)}
 }
 
 // follow judges the projects at baseline and one new trial, and then follows the advice
 // until a decision or until only more projects help.
-func follow(t *testing.T, ps []Project, trial func(int, float64) float64, baseline int, lost float64) (begin, end Gate) {
+func follow(t *testing.T, ps []Project, trial func(int, float64) float64,
+	baseline int, lost float64) (begin, end Gate) {
 	add := func(i, was, is int) {
 		for range was {
 			ps[i].Baseline = append(ps[i].Baseline, trial(i, 0))
@@ -215,7 +218,8 @@ func TestMeasuredUnchanged(t *testing.T) {
 				}
 				share := func(k int) float64 { return 100 * float64(k) / float64(draws) }
 				t.Logf("%-10s baseline %d, %2d projects: FAIL %.1f %% (at most %.1f), PASS first %.0f %%, at the end %.0f %%, -strict passes %.0f %%",
-					w.name, baseline, n, share(fails), 100*upper95(fails, draws), share(passes), share(decided), share(strict))
+					w.name, baseline, n, share(fails), 100*upper95(fails, draws), share(passes),
+					share(decided), share(strict))
 				if !brief() {
 					require.LessOrEqual(t, share(fails), 1.0)
 				}
@@ -253,7 +257,8 @@ func TestMeasuredRealPairs(t *testing.T) {
 					}
 					c := slices.Clone(m.credits)
 					r.Shuffle(len(c), func(i, j int) { c[i], c[j] = c[j], c[i] })
-					ps = append(ps, Project{m.project, m.entries, c[:baseline], c[baseline : baseline+1]})
+					ps = append(ps, Project{m.project, m.entries, c[:baseline],
+						c[baseline : baseline+1]})
 				}
 				if len(ps) < 5 {
 					break
@@ -291,9 +296,11 @@ func TestMeasuredPower(t *testing.T) {
 	}
 	for _, d := range []struct {
 		projects, baseline, now int
-		want                    [3]float64 // FAIL % at 10, 15 and 20 points: column A of the specification
+		// FAIL % at 10, 15 and 20 points: column A of the specification
+		want [3]float64
 	}{
-		{4, 3, 1, [3]float64{11, 41, 85}}, {7, 3, 1, [3]float64{33, 80, 98}}, {13, 1, 1, [3]float64{19, 59, 88}},
+		{4, 3, 1, [3]float64{11, 41, 85}}, {7, 3, 1, [3]float64{33, 80, 98}},
+		{13, 1, 1, [3]float64{19, 59, 88}},
 		{13, 3, 1, [3]float64{53, 89, 100}}, {13, 3, 3, [3]float64{89, 100, 100}},
 	} {
 		r := rand.New(rand.NewPCG(simulationSeed, uint64(d.projects)))
@@ -302,7 +309,8 @@ func TestMeasuredPower(t *testing.T) {
 		for tries := 0; slices.Min(n[:]) < draws && tries < 400*draws; tries++ {
 			pair := [2]string{names[r.IntN(len(names))], names[r.IntN(len(names))]}
 			was, is := by[pair[0]], by[pair[1]]
-			r.Shuffle(len(projects), func(i, j int) { projects[i], projects[j] = projects[j], projects[i] })
+			r.Shuffle(len(projects),
+				func(i, j int) { projects[i], projects[j] = projects[j], projects[i] })
 			var ps, whole []Project
 			for _, name := range projects {
 				a, b := was[name], is[name]
@@ -323,7 +331,8 @@ func TestMeasuredPower(t *testing.T) {
 				drop, weight = drop+p.sample().Weight*p.drop(), weight+p.sample().Weight
 			}
 			at := int(math.Round((100*drop/weight - 10) / 5))
-			if at < 0 || at > 2 || math.Abs(100*drop/weight-10-5*float64(at)) > 2 || n[at] == draws {
+			if at < 0 || at > 2 || math.Abs(100*drop/weight-10-5*float64(at)) > 2 ||
+				n[at] == draws {
 				continue
 			}
 			g, err := gateRecall(ps, 3000)
@@ -339,13 +348,15 @@ func TestMeasuredPower(t *testing.T) {
 		for i, points := range []int{10, 15, 20} {
 			got := 100 * float64(found[i]) / float64(n[i])
 			t.Logf("%2d projects, %dv%d, %d points: FAIL %.0f %% of %d in %d pairs (specification: %.0f), -strict red %.0f %%",
-				d.projects, d.baseline, d.now, points, got, n[i], len(pairs[i]), d.want[i], 100*float64(red[i])/float64(n[i]))
+				d.projects, d.baseline, d.now, points, got, n[i], len(pairs[i]), d.want[i],
+				100*float64(red[i])/float64(n[i]))
 			if brief() {
 				continue
 			}
 			// The draws of one pair of auditors are alike, so pairs are what counts.
 			w := d.want[i] / 100
-			require.InDelta(t, d.want[i], got, 100*2.5*math.Sqrt(max(0.05, w*(1-w))/float64(len(pairs[i]))))
+			require.InDelta(t, d.want[i], got,
+				100*2.5*math.Sqrt(max(0.05, w*(1-w))/float64(len(pairs[i]))))
 		}
 	}
 }

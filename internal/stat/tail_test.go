@@ -15,7 +15,8 @@ func TestTails(t *testing.T) {
 		require.InDelta(t, distuv.UnitNormal.Quantile(p), normalQuantile(p), 1e-12, "p %v", p)
 		for _, df := range []float64{1, 2, 3.7, 12, 219} {
 			want := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(p)
-			require.InDelta(t, want, studentQuantile(p, df), 1e-9*max(1, math.Abs(want)), "p %v of %v", p, df)
+			require.InDelta(t, want, studentQuantile(p, df), 1e-9*max(1, math.Abs(want)),
+				"p %v of %v", p, df)
 		}
 	}
 }

@@ -19,14 +19,17 @@ func audits(t *testing.T, e engine) {
 	s := open(t, where)
 	require.NoError(t, s.Begin(ctx, store.Run{ID: "r1", Suite: "Regression", Started: day}))
 	require.NoError(t, s.Begin(ctx, store.Run{ID: "r2", Started: day}))
-	want := store.Audit{Run: "r1", Trial: "k1", Time: day, Project: "dvja", Auditor: "claude", Index: 2, Outcome: audit.OutcomeCorrect,
-		Version: "1.2", Model: "m-2026", Tries: 2, EarlyEnds: 1, Usage: audit.Usage{TokensIn: 5 << 32, TokensOut: 7, Turns: 31, USD: 1.25, Priced: true},
-		Wall: 90 * time.Minute, Kept: []byte{0, 1, 0xff, '\n'}, Attempts: attempts()}
+	want := store.Audit{Run: "r1", Trial: "k1", Time: day, Project: "dvja", Auditor: "claude",
+		Index: 2, Outcome: audit.OutcomeCorrect,
+		Version: "1.2", Model: "m-2026", Tries: 2, EarlyEnds: 1,
+		Usage: audit.Usage{TokensIn: 5 << 32, TokensOut: 7, Turns: 31, USD: 1.25, Priced: true},
+		Wall:  90 * time.Minute, Kept: []byte{0, 1, 0xff, '\n'}, Attempts: attempts()}
 	require.NoError(t, s.PutAudit(ctx, want))
 	second := want
 	second.Detail, second.Attempts = "another", nil
 	require.NoError(t, s.PutAudit(ctx, second))
-	broken := store.Audit{Run: "r1", Trial: "k2", Time: day.Add(time.Second), Project: "dvja\x00", Auditor: "codex", Outcome: audit.OutcomeMalformed, Detail: "it ended early"}
+	broken := store.Audit{Run: "r1", Trial: "k2", Time: day.Add(time.Second), Project: "dvja\x00",
+		Auditor: "codex", Outcome: audit.OutcomeMalformed, Detail: "it ended early"}
 	require.NoError(t, s.PutAudit(ctx, broken))
 	require.Error(t, s.PutAudit(ctx, store.Audit{Trial: "k3"}))
 

@@ -18,7 +18,8 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 // evaluationColumns are the columns of evaluations except id, in the order of values and scan.
 var evaluationColumns = []string{
 	"timestamp", "test_file", "model_name", "expected_result", "actual_result", "explanation",
-	"run_id", "trial_key", "trial_index", "app", "query", "family", "prompt", "twin", "outcome", "status",
+	"run_id", "trial_key", "trial_index", "app", "query", "family", "prompt", "twin", "outcome",
+	"status",
 	"violates", "cwes", "reason", "confidence", "detail", "served", "finish_reason", "tries",
 	"tokens_in", "tokens_out", "usd", "priced", "latency_ms", "reply",
 	"case_hash", "spec_hash", "prompt_hash", "settings_hash", "settings",
@@ -35,7 +36,8 @@ func formatTime(t time.Time) string {
 // readTime reads what formatTime wrote, SQLite's CURRENT_TIMESTAMP, RFC 3339, Python's
 // isoformat and Unix seconds. Anything else is the zero time: a row is worth more than its date.
 func readTime(s string) time.Time {
-	for _, layout := range []string{timeLayout, time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00",
+	for _, layout := range []string{timeLayout, time.RFC3339Nano,
+		"2006-01-02 15:04:05.999999999Z07:00",
 		"2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999", "2006-01-02"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC()
@@ -76,11 +78,15 @@ func clean(s string) string {
 // values appends the values of an evaluation's row, in the order of evaluationColumns.
 func values(args []any, e *Evaluation) []any {
 	return append(args,
-		formatTime(e.Time), clean(e.TestFile), clean(e.Model), string(e.Expected), clean(e.Actual), clean(e.Explanation),
-		e.Run, e.Trial, e.Index, clean(e.App), clean(e.Query), clean(e.Family), clean(e.Prompt), clean(e.Twin),
-		string(e.Outcome), string(e.Status), joined(e.Violates), joined(e.CWEs), int(e.Reason), e.Confidence,
+		formatTime(e.Time), clean(e.TestFile), clean(e.Model), string(e.Expected), clean(e.Actual),
+		clean(e.Explanation),
+		e.Run, e.Trial, e.Index, clean(e.App), clean(e.Query), clean(e.Family), clean(e.Prompt),
+		clean(e.Twin),
+		string(e.Outcome), string(e.Status), joined(e.Violates), joined(e.CWEs), int(e.Reason),
+		e.Confidence,
 		clean(e.Detail), clean(e.Served), clean(e.Finish), e.Tries,
-		e.Usage.TokensIn, e.Usage.TokensOut, e.Usage.USD, number(e.Usage.Priced), e.Latency.Milliseconds(), clean(e.Reply),
+		e.Usage.TokensIn, e.Usage.TokensOut, e.Usage.USD, number(e.Usage.Priced),
+		e.Latency.Milliseconds(), clean(e.Reply),
 		e.CaseHash, e.SpecHash, e.PromptHash, e.SettingsHash, clean(e.Settings))
 }
 
@@ -105,13 +111,19 @@ func scan(rows *sql.Rows) (Evaluation, error) {
 	text := func() string { return clean(next()) }
 	whole := func() int64 { return readNumber(next()) }
 	// In the order of the columns: Go calls functions from left to right.
-	e := Evaluation{ID: id, Time: readTime(next()), TestFile: text(), Model: text(), Expected: audit.Label(fold(next())), Actual: fold(next()), Explanation: text(),
-		Run: next(), Trial: next(), Index: int(whole()), App: text(), Query: text(), Family: text(), Prompt: text(), Twin: text(),
-		Outcome: audit.Outcome(next()), Status: audit.Status(next()), Violates: readInts(next()), CWEs: readCWEs(next()), Reason: Reason(whole()),
-		Confidence: readFloat(next()), Detail: text(), Served: text(), Finish: text(), Tries: int(whole()),
-		Usage:   audit.Usage{TokensIn: whole(), TokensOut: whole(), USD: readFloat(next()), Priced: whole() != 0},
+	e := Evaluation{ID: id, Time: readTime(next()), TestFile: text(), Model: text(),
+		Expected: audit.Label(fold(next())), Actual: fold(next()), Explanation: text(),
+		Run: next(), Trial: next(), Index: int(whole()), App: text(), Query: text(), Family: text(),
+		Prompt: text(), Twin: text(),
+		Outcome: audit.Outcome(next()), Status: audit.Status(next()), Violates: readInts(next()),
+		CWEs: readCWEs(next()), Reason: Reason(whole()),
+		Confidence: readFloat(next()), Detail: text(), Served: text(), Finish: text(),
+		Tries: int(whole()),
+		Usage: audit.Usage{TokensIn: whole(), TokensOut: whole(), USD: readFloat(next()),
+			Priced: whole() != 0},
 		Latency: time.Duration(whole()) * time.Millisecond, Reply: text(),
-		CaseHash: next(), SpecHash: next(), PromptHash: next(), SettingsHash: next(), Settings: next()}
+		CaseHash: next(), SpecHash: next(), PromptHash: next(), SettingsHash: next(),
+		Settings: next()}
 	e.complete()
 	return e, nil
 }
@@ -121,7 +133,8 @@ func scan(rows *sql.Rows) (Evaluation, error) {
 func readID(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("a row has the id %q: expected whole numbers, as INTEGER PRIMARY KEY gives them", s)
+		return 0, fmt.Errorf(
+			"a row has the id %q: expected whole numbers, as INTEGER PRIMARY KEY gives them", s)
 	}
 	return n, nil
 }

@@ -50,7 +50,8 @@ var (
 // engines gives SQLite, and PostgreSQL where it can be had: at ASSAY_PG_URL, or
 // from the server's programs of this machine.
 func engines(t *testing.T) []engine {
-	lite := engine{"sqlite", func(t *testing.T) string { return filepath.Join(t.TempDir(), "results.db") },
+	lite := engine{"sqlite",
+		func(t *testing.T) string { return filepath.Join(t.TempDir(), "results.db") },
 		func(where string) (*sql.DB, error) { return sql.Open("sqlite", where) }}
 	dsn, err := server()
 	if errors.Is(err, postgres.ErrMissing) {
@@ -80,10 +81,14 @@ func TestConformance(t *testing.T) {
 				name string
 				test func(*testing.T, engine)
 			}{
-				{"round trip", roundTrip}, {"one row for a trial of a run", once}, {"answered", answered},
-				{"reused", reused}, {"runs", runs}, {"continued", continued}, {"seven columns", sevenColumns}, {"read only", readOnly},
-				{"many writers", manyWriters}, {"hostile text", hostileText}, {"closed", closed}, {"closed while others write", closedWhileWriting},
-				{"empty", empty}, {"opened together", openedTogether}, {"brief", brief}, {"by ID", byID},
+				{"round trip", roundTrip}, {"one row for a trial of a run", once},
+				{"answered", answered},
+				{"reused", reused}, {"runs", runs}, {"continued", continued},
+				{"seven columns", sevenColumns}, {"read only", readOnly},
+				{"many writers", manyWriters}, {"hostile text", hostileText}, {"closed", closed},
+				{"closed while others write", closedWhileWriting},
+				{"empty", empty}, {"opened together", openedTogether}, {"brief", brief},
+				{"by ID", byID},
 				{"odd types", oddTypes}, {"audits", audits}, {"older tables", olderTables},
 			} {
 				t.Run(c.name, func(t *testing.T) { c.test(t, e) })
@@ -103,20 +108,26 @@ var day = time.Date(2026, 3, 1, 12, 30, 15, 250_000_000, time.UTC)
 
 // evaluation is a row with no field left empty.
 func evaluation(run, trial string) store.Evaluation {
-	return store.Evaluation{Time: day, TestFile: "tests/shop/list-orders-03-bad.md", Model: "m", Expected: audit.Bad,
-		Actual: "good", Explanation: "line\nbreak", Run: run, Trial: trial, Index: 2, App: "shop", Query: "list-orders",
-		Family: "shop/list-orders", Prompt: "evaluation-prompt", Twin: "renamed", Outcome: audit.OutcomeWrong,
-		Status: audit.Answered, Violates: []int{2, 5}, CWEs: []audit.CWE{639, 89}, Reason: store.ReasonWrong, Confidence: 0.75,
+	return store.Evaluation{Time: day, TestFile: "tests/shop/list-orders-03-bad.md", Model: "m",
+		Expected: audit.Bad,
+		Actual:   "good", Explanation: "line\nbreak", Run: run, Trial: trial, Index: 2, App: "shop",
+		Query:  "list-orders",
+		Family: "shop/list-orders", Prompt: "evaluation-prompt", Twin: "renamed",
+		Outcome: audit.OutcomeWrong,
+		Status:  audit.Answered, Violates: []int{2, 5}, CWEs: []audit.CWE{639, 89},
+		Reason: store.ReasonWrong, Confidence: 0.75,
 		Detail: "detail", Served: "m-2026", Finish: "stop", Tries: 2,
 		Usage:   audit.Usage{TokensIn: 1000, TokensOut: 50, USD: 0.0125, Priced: true},
-		Latency: 1500 * time.Millisecond, Reply: `{"verdict":"good"}`, CaseHash: "c", SpecHash: "s", PromptHash: "p",
+		Latency: 1500 * time.Millisecond, Reply: `{"verdict":"good"}`, CaseHash: "c", SpecHash: "s",
+		PromptHash:   "p",
 		SettingsHash: "h", Settings: "temperature=0"}
 }
 
 func attempts() []audit.Attempt {
 	return []audit.Attempt{
 		{Started: day, Latency: 20 * time.Millisecond, HTTPStatus: 429, Error: "slow down"},
-		{Started: day.Add(time.Second), Latency: 1500 * time.Millisecond, Model: "m-2026", FinishReason: "stop", HTTPStatus: 200,
+		{Started: day.Add(time.Second), Latency: 1500 * time.Millisecond, Model: "m-2026",
+			FinishReason: "stop", HTTPStatus: 200,
 			Usage: audit.Usage{TokensIn: 1000, TokensOut: 50, USD: 0.0125, Priced: true}},
 	}
 }
@@ -157,11 +168,15 @@ func roundTrip(t *testing.T, e engine) {
 	columns, err := found.Columns()
 	require.NoError(t, err)
 	require.NoError(t, found.Close())
-	require.Equal(t, []string{"id", "timestamp", "test_file", "model_name", "expected_result", "actual_result", "explanation"}, columns[:7])
+	require.Equal(t, []string{"id", "timestamp", "test_file", "model_name", "expected_result",
+		"actual_result", "explanation"}, columns[:7])
 	var stamp, file, model, expected, actual, explanation string
-	require.NoError(t, db.QueryRow("SELECT timestamp, test_file, model_name, expected_result, actual_result, explanation FROM evaluations").
-		Scan(&stamp, &file, &model, &expected, &actual, &explanation))
-	require.Equal(t, []string{"2026-03-01T12:30:15.250Z", "tests/shop/list-orders-03-bad.md", "m", "bad", "good", "line\nbreak"},
+	require.NoError(t,
+		db.QueryRow(
+			"SELECT timestamp, test_file, model_name, expected_result, actual_result, explanation FROM evaluations").
+			Scan(&stamp, &file, &model, &expected, &actual, &explanation))
+	require.Equal(t, []string{"2026-03-01T12:30:15.250Z", "tests/shop/list-orders-03-bad.md", "m",
+		"bad", "good", "line\nbreak"},
 		[]string{stamp, file, model, expected, actual, explanation})
 }
 
@@ -230,13 +245,16 @@ func reused(t *testing.T, e engine) {
 	require.NoError(t, s.Reuse(ctx, "r2", earlier[:3]))
 	require.NoError(t, s.Reuse(ctx, "r2", earlier[:3]), "saying it twice changes nothing")
 	require.Len(t, all(t, s, store.Query{Run: "r2"}), 4)
-	require.Len(t, all(t, s, store.Query{Run: "r2", After: all(t, s, store.Query{Run: "r2"})[2].ID}), 1)
+	require.Len(t,
+		all(t, s, store.Query{Run: "r2", After: all(t, s, store.Query{Run: "r2"})[2].ID}), 1)
 }
 
 func runs(t *testing.T, e engine) {
 	s, ctx := open(t, e.fresh(t)), context.Background()
-	r := store.Run{ID: "r1", Suite: "Smoke", Started: day, Command: "go test -run Bench", ScoreVersion: "1", State: "running", Planned: 12,
-		Outcomes: map[audit.Outcome]int{}, Plan: "abc", Parts: map[string]string{"model": "m"}, Continues: "r0"}
+	r := store.Run{ID: "r1", Suite: "Smoke", Started: day, Command: "go test -run Bench",
+		ScoreVersion: "1", State: "running", Planned: 12,
+		Outcomes: map[audit.Outcome]int{}, Plan: "abc", Parts: map[string]string{"model": "m"},
+		Continues: "r0"}
 	require.NoError(t, s.Begin(ctx, r))
 	require.Error(t, s.Begin(ctx, r), "an ID is used once")
 	require.Error(t, s.Begin(ctx, store.Run{}), "and is needed")
@@ -261,7 +279,8 @@ func continued(t *testing.T, e engine) {
 		ev.Model, ev.Outcome = model, outcome
 		require.NoError(t, s.Put(ctx, ev))
 	}
-	for i, r := range []store.Run{{ID: "r0"}, {ID: "r1"}, {ID: "r2", Continues: "r1"}, {ID: "r3", Continues: "r2"}} {
+	for i, r := range []store.Run{{ID: "r0"}, {ID: "r1"}, {ID: "r2", Continues: "r1"},
+		{ID: "r3", Continues: "r2"}} {
 		r.Started, r.Parts = day.Add(time.Duration(i)*time.Hour), map[string]string{}
 		r.SetPlanned("m", "p", 6, 3)
 		require.NoError(t, s.Begin(ctx, r))
@@ -279,12 +298,14 @@ func continued(t *testing.T, e engine) {
 	require.Empty(t, all(t, s, store.Query{NoRun: true}))
 	latest, err := s.Latest(ctx)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []store.RunVariant{{Run: "r3", Model: "m", Prompt: "evaluation-prompt"},
-		{Run: "r2", Model: "n", Prompt: "evaluation-prompt"}}, latest)
+	require.ElementsMatch(t,
+		[]store.RunVariant{{Run: "r3", Model: "m", Prompt: "evaluation-prompt"},
+			{Run: "r2", Model: "n", Prompt: "evaluation-prompt"}}, latest)
 	errored, err := s.Errored(ctx, []string{"r2", "r1"})
 	require.NoError(t, err)
 	one := evaluation("", "")
-	require.Equal(t, map[string]store.Consumed{"k1": {Usage: one.Usage.Add(one.Usage), Wall: 2 * one.Latency}}, errored)
+	require.Equal(t, map[string]store.Consumed{"k1": {Usage: one.Usage.Add(one.Usage),
+		Wall: 2 * one.Latency}}, errored)
 	runs, err := s.Runs(ctx)
 	require.NoError(t, err)
 	trials, cases := runs[0].PlannedOf("m", "p")
@@ -301,7 +322,8 @@ func sevenColumns(t *testing.T, e engine) {
 		id = "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"
 	}
 	for _, q := range []string{
-		"CREATE TABLE evaluations (id " + id + ", timestamp TIMESTAMP DEFAULT CURRENT_TIMESTAMP, test_file TEXT NOT NULL, model_name TEXT NOT NULL, expected_result TEXT NOT NULL, actual_result TEXT NOT NULL, explanation TEXT)",
+		"CREATE TABLE evaluations (id " + id +
+			", timestamp TIMESTAMP DEFAULT CURRENT_TIMESTAMP, test_file TEXT NOT NULL, model_name TEXT NOT NULL, expected_result TEXT NOT NULL, actual_result TEXT NOT NULL, explanation TEXT)",
 		"INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actual_result, explanation) VALUES ('2026-01-02 03:04:05', 'tests/shop/list-orders-01-good.md', 'gpt', 'good', 'good', 'fine')",
 		"INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actual_result) VALUES ('2026-01-02 03:04:06', 'list-orders-03-bad.md', 'gpt', 'bad', 'GOOD')",
 		"INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actual_result) VALUES ('2026-01-02 03:04:07', 'list-orders-04-bad.md', 'gpt', 'bad', 'error')",
@@ -315,7 +337,8 @@ func sevenColumns(t *testing.T, e engine) {
 		require.Len(t, rows, 3)
 		require.Equal(t, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), rows[0].Time)
 		require.Equal(t, "shop/list-orders", rows[0].Family)
-		require.Equal(t, []audit.Outcome{audit.OutcomeCorrect, audit.OutcomeWrong, audit.OutcomeMalformed},
+		require.Equal(t, []audit.Outcome{audit.OutcomeCorrect, audit.OutcomeWrong,
+			audit.OutcomeMalformed},
 			[]audit.Outcome{rows[0].Outcome, rows[1].Outcome, rows[2].Outcome})
 		none, err := s.Prior(ctx, nil, []string{"k1"})
 		require.NoError(t, err)
@@ -367,7 +390,9 @@ func olderTables(t *testing.T, e engine) {
 		}
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		texts = append(texts, string(text), fmt.Sprintf("INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, true)", i+1))
+		texts = append(texts, string(text),
+			fmt.Sprintf("INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, true)",
+				i+1))
 	}
 	for _, text := range append(texts,
 		"INSERT INTO evaluations (run_id, trial_key, test_file, status) VALUES ('r1', 'k1', 'x', 'answered'), ('r1', 'k2', 'x', 'answered')",
@@ -385,7 +410,8 @@ func olderTables(t *testing.T, e engine) {
 	require.NoError(t, ro.Close())
 
 	s := open(t, where)
-	for trial, want := range map[string][]audit.Attempt{"k1": attempts(), "k2": nil, "k3": {{Error: "x"}}} {
+	for trial, want := range map[string][]audit.Attempt{"k1": attempts(), "k2": nil,
+		"k3": {{Error: "x"}}} {
 		got, err := s.Attempts(ctx, "r1", trial)
 		require.NoError(t, err)
 		require.Empty(t, cmp.Diff(want, got), "%s: -want +got", trial)
@@ -445,7 +471,8 @@ func closedWhileWriting(t *testing.T, e engine) {
 		for w := range kept {
 			stored.Go(func() {
 				for last[w] == nil {
-					if last[w] = s.Put(ctx, evaluation(fmt.Sprint("run-", round), fmt.Sprint(w, "-", kept[w]))); last[w] == nil {
+					if last[w] = s.Put(ctx, evaluation(fmt.Sprint("run-", round),
+						fmt.Sprint(w, "-", kept[w]))); last[w] == nil {
 						kept[w]++
 					}
 					if kept[w] == 1 && last[w] == nil {
@@ -484,7 +511,8 @@ func closed(t *testing.T, e engine) {
 func empty(t *testing.T, e engine) {
 	s, ctx := open(t, e.fresh(t)), context.Background()
 	require.NoError(t, s.Put(ctx))
-	require.ErrorContains(t, s.Put(ctx, store.Evaluation{TestFile: "x.md"}), "names no run or no trial")
+	require.ErrorContains(t, s.Put(ctx, store.Evaluation{TestFile: "x.md"}),
+		"names no run or no trial")
 	require.Empty(t, all(t, s, store.Query{}))
 	list, err := s.Runs(ctx)
 	require.NoError(t, err)

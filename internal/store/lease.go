@@ -49,12 +49,14 @@ func takeLease(ctx context.Context, db *sql.DB, file string) (_ *lease, err erro
 	if err = l.hold(ctx, at+"-lock"); busy(err) {
 		err = l.other(ctx)
 	} else if err != nil {
-		err = fmt.Errorf("%s-lock, which says that one run at a time writes, cannot be locked: %w: remove it when nothing runs", at, err)
+		err = fmt.Errorf(
+			"%s-lock, which says that one run at a time writes, cannot be locked: %w: remove it when nothing runs", at, err)
 	}
 	if err == nil {
 		host, _ := os.Hostname()
 		now := formatTime(time.Now())
-		_, err = db.ExecContext(ctx, "INSERT OR REPLACE INTO lease (only, token, pid, host, pids, taken, seen) VALUES (1, '', $1, $2, '', $3, $3)", os.Getpid(), host, now)
+		_, err = db.ExecContext(ctx,
+			"INSERT OR REPLACE INTO lease (only, token, pid, host, pids, taken, seen) VALUES (1, '', $1, $2, '', $3, $3)", os.Getpid(), host, now)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.letGo())
@@ -67,7 +69,8 @@ func (l *lease) hold(ctx context.Context, file string) (err error) {
 	if err := private(file); err != nil {
 		return err
 	}
-	if l.lock, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file}).String()); err != nil {
+	if l.lock, err = sql.Open("sqlite",
+		(&url.URL{Scheme: "file", Path: file}).String()); err != nil {
 		return err
 	}
 	if l.held, err = l.lock.Conn(ctx); err != nil {
@@ -101,12 +104,15 @@ func (l *lease) other(ctx context.Context) error {
 	who := "another process has done so"
 	err := l.db.QueryRowContext(ctx, "SELECT pid, host, taken FROM lease").Scan(&pid, &host, &taken)
 	if err == nil {
-		who = fmt.Sprintf("process %d on %s has done so for %s", pid, host, time.Since(readTime(taken)).Round(time.Second))
+		who = fmt.Sprintf("process %d on %s has done so for %s", pid, host,
+			time.Since(readTime(taken)).Round(time.Second))
 	}
 	if errors.Is(err, sql.ErrNoRows) { // it has only just taken it, or is about to end
 		err = nil
 	}
-	return errors.Join(fmt.Errorf("%w, and %s: wait for its end, stop it, or name another database by ASSAY_DB", ErrHeld, who), err)
+	return errors.Join(fmt.Errorf(
+		"%w, and %s: wait for its end, stop it, or name another database by ASSAY_DB", ErrHeld,
+		who), err)
 }
 
 // there returns an error if the file was removed or replaced, because SQLite would keep writing
@@ -117,7 +123,8 @@ func (l *lease) there() error {
 	}
 	info, err := os.Stat(l.file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, l.info) {
-		return fmt.Errorf("%w: it was removed, or another put in its place, while this process wrote to it, and what it stored there is lost: run again, and leave the file", ErrGone)
+		return fmt.Errorf(
+			"%w: it was removed, or another put in its place, while this process wrote to it, and what it stored there is lost: run again, and leave the file", ErrGone)
 	}
 	return nil
 }

@@ -62,8 +62,10 @@ func TestOneRunAtATime(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrHeld)
 	host, herr := os.Hostname()
 	require.NoError(t, herr)
-	require.Regexp(t, `results\.db: one run at a time writes to it, and process `+fmt.Sprint(first.Process.Pid)+` on `+regexp.QuoteMeta(host)+
-		` has done so for \d+s: wait for its end, stop it, or name another database by ASSAY_DB$`, err.Error())
+	require.Regexp(t, `results\.db: one run at a time writes to it, and process `+
+		fmt.Sprint(first.Process.Pid)+` on `+regexp.QuoteMeta(host)+
+		` has done so for \d+s: wait for its end, stop it, or name another database by ASSAY_DB$`,
+		err.Error())
 	ro, err := store.OpenReadOnly(ctx, where)
 	require.NoError(t, err, "reading disturbs nobody")
 	require.NoError(t, ro.Close())
@@ -88,12 +90,14 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 			db, err := e.open(where)
 			require.NoError(t, err)
 			defer db.Close()
-			_, err = db.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
+			_, err = db.Exec(
+				"INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)")
 			require.NoError(t, err)
 			_, err = store.Open(ctx, where)
 			require.ErrorContains(t, err, "its tables are of version 99, and this Assay knows ")
 			_, err = store.OpenReadOnly(ctx, where)
-			require.ErrorContains(t, err, "use the newer Assay, or name another database by ASSAY_DB")
+			require.ErrorContains(t, err,
+				"use the newer Assay, or name another database by ASSAY_DB")
 		})
 	}
 }
@@ -117,14 +121,17 @@ func TestAStrangersFileStaysAsItIs(t *testing.T) {
 		return where
 	}
 	for name, where := range map[string]string{
-		"a database":     make(t, "CREATE TABLE songs (id INTEGER, title TEXT)", "INSERT INTO songs VALUES (1, 'x')"),
+		"a database": make(t, "CREATE TABLE songs (id INTEGER, title TEXT)",
+			"INSERT INTO songs VALUES (1, 'x')"),
 		"with a journal": make(t, "PRAGMA journal_mode(WAL)", "CREATE TABLE songs (id INTEGER)"),
 		"same name":      make(t, "CREATE TABLE evaluations (id INTEGER, name TEXT)"),
-		"newer":          make(t, "CREATE TABLE evaluations (id INTEGER, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT)", "CREATE TABLE goose_db_version (version_id INTEGER)", "INSERT INTO goose_db_version VALUES (99)"),
+		"newer": make(t,
+			"CREATE TABLE evaluations (id INTEGER, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT)", "CREATE TABLE goose_db_version (version_id INTEGER)", "INSERT INTO goose_db_version VALUES (99)"),
 		// The second migration fails at the column that is there, and takes the first along.
-		"half a migration": make(t, "CREATE TABLE evaluations (id INTEGER, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT, settings_hash TEXT)"),
-		"text":             write(t, strings.Repeat("no database ", 1000)),
-		"a cut database":   write(t, "SQLite format 3\x00\x10\x00"),
+		"half a migration": make(t,
+			"CREATE TABLE evaluations (id INTEGER, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT, settings_hash TEXT)"),
+		"text":           write(t, strings.Repeat("no database ", 1000)),
+		"a cut database": write(t, "SQLite format 3\x00\x10\x00"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, err := os.ReadFile(where)
@@ -134,7 +141,9 @@ func TestAStrangersFileStaysAsItIs(t *testing.T) {
 			after, err := os.ReadFile(where)
 			require.NoError(t, err)
 			if name == "half a migration" { // it was taken for ours, whose journal is another
-				require.Equal(t, tables(t, make(t, "CREATE TABLE evaluations (id INTEGER, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT, settings_hash TEXT)")), tables(t, where))
+				require.Equal(t,
+					tables(t, make(t,
+						"CREATE TABLE evaluations (id INTEGER, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT, settings_hash TEXT)")), tables(t, where))
 				return
 			}
 			require.Equal(t, before, after)

@@ -22,7 +22,8 @@ type dialect struct {
 }
 
 var (
-	sqliteDialect = dialect{name: "sqlite", rows: rowsPerStatementSQLite, // whose transactions take the lock as they begin
+	// whose transactions take the lock as they begin
+	sqliteDialect = dialect{name: "sqlite", rows: rowsPerStatementSQLite,
 		known: "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1",
 		versions: `CREATE TABLE %s (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
 			is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))`}
@@ -81,7 +82,8 @@ func (s schema) migrate(ctx context.Context, db *sql.DB) error {
 		if _, err := tx.ExecContext(ctx, string(text)); err != nil {
 			return fmt.Errorf("%s: %w", path.Base(file), err)
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO "+s.table+" (version_id, is_applied) VALUES ($1, $2)", at+i+1, true); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO "+s.table+
+			" (version_id, is_applied) VALUES ($1, $2)", at+i+1, true); err != nil {
 			return err
 		}
 	}
@@ -98,7 +100,8 @@ func (s schema) version(ctx context.Context, c connection) (int, error) {
 	err := c.QueryRowContext(ctx, "SELECT COALESCE(MAX(version_id), 0) FROM "+s.table).Scan(&at)
 	files, _ := fs.Glob(s.files, s.dir+"/*.sql") // the pattern is one
 	if err == nil && at > len(files) {
-		err = fmt.Errorf("its tables are of version %d, and this Assay knows %d: use the newer Assay, or name another database by ASSAY_DB", at, len(files))
+		err = fmt.Errorf(
+			"its tables are of version %d, and this Assay knows %d: use the newer Assay, or name another database by ASSAY_DB", at, len(files))
 	}
 	return at, err
 }

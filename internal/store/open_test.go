@@ -79,7 +79,8 @@ func TestOpenErrorsTeach(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	_, err = store.OpenReadOnly(ctx, other)
-	require.ErrorContains(t, err, "other.db: a database of something else, left as it is: expected a table evaluations with id, timestamp")
+	require.ErrorContains(t, err,
+		"other.db: a database of something else, left as it is: expected a table evaluations with id, timestamp")
 
 	text := filepath.Join(dir, "text.db")
 	require.NoError(t, os.WriteFile(text, []byte(strings.Repeat("no database ", 100)), 0o600))
@@ -89,9 +90,11 @@ func TestOpenErrorsTeach(t *testing.T) {
 	require.ErrorContains(t, err, "no file named")
 
 	unlocked := filepath.Join(dir, "unlocked.db")
-	require.NoError(t, os.WriteFile(unlocked+"-lock", []byte(strings.Repeat("no lock ", 100)), 0o600))
+	require.NoError(t, os.WriteFile(unlocked+"-lock", []byte(strings.Repeat("no lock ", 100)),
+		0o600))
 	_, err = store.Open(ctx, unlocked)
-	require.ErrorContains(t, err, "unlocked.db-lock, which says that one run at a time writes, cannot be locked: file is not a database")
+	require.ErrorContains(t, err,
+		"unlocked.db-lock, which says that one run at a time writes, cannot be locked: file is not a database")
 	require.ErrorContains(t, err, "remove it when nothing runs")
 
 	for url, says := range map[string]string{
@@ -104,7 +107,8 @@ func TestOpenErrorsTeach(t *testing.T) {
 		"host=127.0.0.1 user=someone password=hunter2": "results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file",
 		"Postgres://someone:hunter2@127.0.0.1:1/none":  "results are no Postgres:// URL",
 	} {
-		for _, open := range []func(context.Context, string) (store.Store, error){store.Open, store.OpenReadOnly} {
+		for _, open := range []func(context.Context, string) (store.Store,
+			error){store.Open, store.OpenReadOnly} {
 			_, err = open(ctx, url)
 			require.ErrorContains(t, err, says)
 			require.NotContains(t, err.Error(), "hunter2")
@@ -134,7 +138,8 @@ func TestAFileThatIsTakenAway(t *testing.T) {
 			require.NoError(t, take(where))
 			err = s.Put(ctx, evaluation("r1", "k2"))
 			require.ErrorIs(t, err, store.ErrGone)
-			require.ErrorContains(t, err, where+": writing evaluations: the file is not there any more")
+			require.ErrorContains(t, err,
+				where+": writing evaluations: the file is not there any more")
 			require.ErrorIs(t, s.Finish(ctx, store.Run{ID: "r1"}), store.ErrGone)
 		})
 	}

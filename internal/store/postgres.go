@@ -20,7 +20,8 @@ const migrationLock = 7_417_302_218 // any number, but the same for all who migr
 func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error) {
 	conf, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("store: %s: the URL is not understood: %w", withoutPassword(dsn), scrub(err))
+		return nil, fmt.Errorf("store: %s: the URL is not understood: %w",
+			withoutPassword(dsn), scrub(err))
 	}
 	if readOnly {
 		conf.RuntimeParams["default_transaction_read_only"] = "on"
@@ -33,8 +34,11 @@ func openPostgres(ctx context.Context, dsn string, readOnly bool) (Store, error)
 // onPostgres returns a store on an open PostgreSQL database.
 func onPostgres(ctx context.Context, db *sql.DB, dsn string, readOnly bool) (Store, error) {
 	_, authority, _ := strings.Cut(dsn, "//")
-	if authority, _, _ = strings.Cut(authority, "/"); strings.Count(authority, "@") > 1 { // a part of it would be taken for the host, and shown
-		return nil, errors.Join(fmt.Errorf("store: %s: the user or the password holds an @: expected %%40 in its place", withoutPassword(dsn)), db.Close())
+	// a part of it would be taken for the host, and shown
+	if authority, _, _ = strings.Cut(authority, "/"); strings.Count(authority, "@") > 1 {
+		return nil, errors.Join(fmt.Errorf(
+			"store: %s: the user or the password holds an @: expected %%40 in its place",
+			withoutPassword(dsn)), db.Close())
 	}
 	s, err := newStore(ctx, db, postgresDialect, withoutPassword(dsn), readOnly)
 	if err != nil {
@@ -60,7 +64,10 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files embed.FS, dir, table
 var password = regexp.MustCompile(`(//[^:/@\s]*:)\S*(@)|(password=)[^&\s]*`)
 
 // withoutPassword returns a URL with the password masked.
-func withoutPassword(dsn string) string { return password.ReplaceAllString(dsn, "${1}${3}xxxxx${2}") }
+func withoutPassword(dsn string) string {
+	return password.ReplaceAllString(dsn,
+		"${1}${3}xxxxx${2}")
+}
 
 // scrub keeps a driver's message from quoting the password back.
 func scrub(err error) error {

@@ -31,9 +31,15 @@ func varied() []store.Evaluation {
 	add(func(e *store.Evaluation) {
 		e.Outcome, e.Actual, e.Reason = audit.OutcomeCorrect, "bad", store.ReasonRight
 	})
-	add(func(e *store.Evaluation) { e.Violates, e.CaseHash, e.Twin, e.Prompt = nil, "other", "", "other" })
+	add(func(e *store.Evaluation) {
+		e.Violates, e.CaseHash, e.Twin, e.Prompt = nil,
+			"other", "", "other"
+	})
 	add(func(e *store.Evaluation) { e.Usage, e.Latency = audit.Usage{}, 0 })
-	add(func(e *store.Evaluation) { e.Usage.USD, e.Latency, e.Usage.TokensIn = 0.00000123, time.Hour, 1<<40 })
+	add(func(e *store.Evaluation) {
+		e.Usage.USD, e.Latency, e.Usage.TokensIn = 0.00000123,
+			time.Hour, 1<<40
+	})
 	// One separator more and one less: joined, the two read alike.
 	add(func(e *store.Evaluation) { e.App, e.Query = "a\x1fb", "c" })
 	add(func(e *store.Evaluation) { e.App, e.Query = "a", "b\x1fc" })
@@ -56,11 +62,14 @@ func brief(t *testing.T, e engine) {
 	ro, err := store.OpenReadOnly(ctx, where)
 	require.NoError(t, err)
 	defer ro.Close()
-	for _, q := range []store.Query{{}, {Run: "r1"}, {Run: "r2"}, {Model: "other"}, {Run: "r2", Model: "other"}, {Run: "none"}} {
+	for _, q := range []store.Query{{}, {Run: "r1"}, {Run: "r2"}, {Model: "other"},
+		{Run: "r2", Model: "other"}, {Run: "none"}} {
 		var want, got []store.Evaluation
 		for _, e := range all(t, s, q) {
-			want = append(want, store.Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, Index: e.Index, App: e.App, Query: e.Query,
-				Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
+			want = append(want, store.Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model,
+				Expected: e.Expected, Actual: e.Actual, Index: e.Index, App: e.App, Query: e.Query,
+				Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome,
+				Status: e.Status, Violates: e.Violates, Reason: e.Reason,
 				CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Confidence: e.Confidence})
 		}
 		for e, err := range ro.Summaries(ctx, q) {
@@ -137,17 +146,22 @@ func oddTypes(t *testing.T, e engine) {
 	defer ro.Close()
 	whole := all(t, ro, store.Query{})
 	require.Len(t, whole, 1+len(rows))
-	require.Equal(t, []audit.Outcome{audit.OutcomeWrong, audit.OutcomeMalformed, audit.OutcomeMalformed}, []audit.Outcome{whole[1].Outcome, whole[2].Outcome, whole[3].Outcome})
+	require.Equal(t, []audit.Outcome{audit.OutcomeWrong, audit.OutcomeMalformed,
+		audit.OutcomeMalformed}, []audit.Outcome{whole[1].Outcome, whole[2].Outcome,
+		whole[3].Outcome})
 	if e.name == "sqlite" {
 		odd := whole[4]
 		require.Equal(t, audit.OutcomeCorrect, odd.Outcome)
 		require.Equal(t, 2023, odd.Time.Year())
-		require.Equal(t, []any{"7", "8.5", "\uFFFD\uFFFD\uFFFD", int64(0), 0.0, 12 * time.Millisecond}, []any{odd.TestFile, odd.Model, odd.Explanation, odd.Usage.TokensIn, odd.Usage.USD, odd.Latency})
+		require.Equal(t, []any{"7", "8.5", "\uFFFD\uFFFD\uFFFD", int64(0), 0.0,
+			12 * time.Millisecond}, []any{odd.TestFile, odd.Model, odd.Explanation,
+			odd.Usage.TokensIn, odd.Usage.USD, odd.Latency})
 	}
 	n := 0
 	for b, err := range ro.Summaries(ctx, store.Query{}) {
 		require.NoError(t, err)
-		require.Equal(t, []any{whole[n].ID, whole[n].TestFile, whole[n].Outcome, whole[n].Usage, whole[n].Latency}, []any{b.ID, b.TestFile, b.Outcome, b.Usage, b.Latency})
+		require.Equal(t, []any{whole[n].ID, whole[n].TestFile, whole[n].Outcome, whole[n].Usage,
+			whole[n].Latency}, []any{b.ID, b.TestFile, b.Outcome, b.Usage, b.Latency})
 		n++
 	}
 	require.Equal(t, len(whole), n)
@@ -158,7 +172,8 @@ func TestIDsThatAreNoNumbers(t *testing.T) {
 	where := t.TempDir() + "/results.db"
 	db, err := sql.Open("sqlite", where)
 	require.NoError(t, err)
-	_, err = db.Exec("CREATE TABLE evaluations (id TEXT, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT); INSERT INTO evaluations VALUES ('4f1c', '', 'a/b-01-good.md', 'm', 'good', 'good', '')")
+	_, err = db.Exec(
+		"CREATE TABLE evaluations (id TEXT, timestamp TEXT, test_file TEXT, model_name TEXT, expected_result TEXT, actual_result TEXT, explanation TEXT); INSERT INTO evaluations VALUES ('4f1c', '', 'a/b-01-good.md', 'm', 'good', 'good', '')")
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	s, err := store.OpenReadOnly(context.Background(), where)

@@ -16,10 +16,13 @@ const runColumns = "id, suite, started, ended, command, score_version, state, pl
 // runValues returns the values of a run's row, in the order of runColumns.
 func runValues(r Run) []any {
 	n := func(o audit.Outcome) int { return r.Outcomes[o] }
-	return []any{r.ID, cmp.Or(r.Suite, "Bench"), formatTime(r.Started), formatTime(r.Ended), clean(r.Command), r.ScoreVersion, clean(r.State),
-		r.Planned, r.Reused, n(audit.OutcomeCorrect), n(audit.OutcomeWrong), n(audit.OutcomeRefused),
+	return []any{r.ID, cmp.Or(r.Suite, "Bench"), formatTime(r.Started), formatTime(r.Ended),
+		clean(r.Command), r.ScoreVersion, clean(r.State),
+		r.Planned, r.Reused, n(audit.OutcomeCorrect), n(audit.OutcomeWrong),
+		n(audit.OutcomeRefused),
 		n(audit.OutcomeMalformed), n(audit.OutcomeErrored), n(audit.OutcomeSkipped),
-		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.USD, number(r.Usage.Priced), r.Plan, writeParts(r.Parts), r.Continues}
+		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.USD, number(r.Usage.Priced), r.Plan,
+		writeParts(r.Parts), r.Continues}
 }
 
 // writeParts returns the parts of a variant as JSON.
@@ -44,7 +47,8 @@ func (s *sqlStore) Runs(ctx context.Context) ([]Run, error) {
 		columns = strings.Replace(columns, "plan, parts, continues", "'', '', ''", 1)
 	}
 	var out []Run
-	for r, err := range stream(ctx, s, scanRun, "SELECT "+columns+" FROM runs ORDER BY started DESC, id DESC") {
+	for r, err := range stream(ctx, s, scanRun,
+		"SELECT "+columns+" FROM runs ORDER BY started DESC, id DESC") {
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +126,8 @@ func scanRun(rows *sql.Rows) (r Run, err error) {
 	var started, ended, parts string
 	var priced int
 	var counts [6]int
-	err = rows.Scan(&r.ID, &r.Suite, &started, &ended, &r.Command, &r.ScoreVersion, &r.State, &r.Planned, &r.Reused,
+	err = rows.Scan(&r.ID, &r.Suite, &started, &ended, &r.Command, &r.ScoreVersion, &r.State,
+		&r.Planned, &r.Reused,
 		&counts[0], &counts[1], &counts[2], &counts[3], &counts[4], &counts[5],
 		&r.Usage.TokensIn, &r.Usage.TokensOut, &r.Usage.USD, &priced, &r.Plan, &parts, &r.Continues)
 	_ = json.Unmarshal([]byte(parts), &r.Parts) // empty in runs that are older than the column

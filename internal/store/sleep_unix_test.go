@@ -39,6 +39,7 @@ func TestASleepingHolder(t *testing.T) {
 	other.Env = append(os.Environ(), "ASSAY_TEST_HOLD="+where)
 	out, err := other.Output()
 	require.NoError(t, err)
-	require.Contains(t, string(out), fmt.Sprintf("one run at a time writes to it, and process %d on ", os.Getpid()))
+	require.Contains(t, string(out),
+		fmt.Sprintf("one run at a time writes to it, and process %d on ", os.Getpid()))
 	require.NoError(t, s.Put(ctx, evaluation("r1", "k1")))
 }

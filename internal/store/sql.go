@@ -34,7 +34,8 @@ type sqlStore struct {
 
 // newStore returns a store on an open database, whose tables it migrates unless it is
 // read-only.
-func newStore(ctx context.Context, db *sql.DB, d dialect, where string, readOnly bool) (_ *sqlStore, err error) {
+func newStore(ctx context.Context, db *sql.DB, d dialect, where string,
+	readOnly bool) (_ *sqlStore, err error) {
 	s := &sqlStore{db: db, where: where, readOnly: readOnly}
 	if !readOnly {
 		if err := d.own().migrate(ctx, db); err != nil {
@@ -77,7 +78,8 @@ func (s *sqlStore) readColumns(ctx context.Context) error {
 		case slices.Contains(have, c):
 			list = append(list, "e."+c)
 		case i < 5:
-			return fmt.Errorf("store: %s: the table evaluations has no column %s: expected id, timestamp, test_file, model_name, expected_result, actual_result, explanation", s.where, c)
+			return fmt.Errorf(
+				"store: %s: the table evaluations has no column %s: expected id, timestamp, test_file, model_name, expected_result, actual_result, explanation", s.where, c)
 		default:
 			list = append(list, "NULL")
 		}
@@ -115,13 +117,16 @@ func (s *sqlStore) Begin(ctx context.Context, r Run) error {
 	if r.ID == "" {
 		return errors.New("store: a run needs an ID")
 	}
-	_, err := s.exec(ctx, "recording the run", "INSERT INTO runs ("+runColumns+") VALUES ("+places(1, 22)+")", runValues(r)...)
+	_, err := s.exec(ctx, "recording the run", "INSERT INTO runs ("+runColumns+") VALUES ("+
+		places(1, 22)+")", runValues(r)...)
 	return err
 }
 
 // Finish stores the end of a run. See [Store].
 func (s *sqlStore) Finish(ctx context.Context, r Run) error {
-	n, err := s.exec(ctx, "recording the run's end", "UPDATE runs SET ("+strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 22)+") WHERE id = $1", runValues(r)...)
+	n, err := s.exec(ctx, "recording the run's end", "UPDATE runs SET ("+
+		strings.TrimPrefix(runColumns, "id, ")+") = ("+places(2, 22)+") WHERE id = $1",
+		runValues(r)...)
 	if err == nil && n != 1 {
 		err = fmt.Errorf("store: %s: run %q was never begun", s.where, r.ID)
 	}
@@ -149,8 +154,9 @@ func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) erro
 		for _, e := range chunk {
 			args = append(args, run, e.Trial, e.ID)
 		}
-		if _, err := s.exec(ctx, "recording reused evaluations", "INSERT INTO reused (run_id, trial_key, evaluation_id) VALUES "+
-			tuples(len(chunk), 3)+" ON CONFLICT DO NOTHING", args...); err != nil {
+		if _, err := s.exec(ctx, "recording reused evaluations",
+			"INSERT INTO reused (run_id, trial_key, evaluation_id) VALUES "+
+				tuples(len(chunk), 3)+" ON CONFLICT DO NOTHING", args...); err != nil {
 			return err
 		}
 	}
@@ -162,7 +168,8 @@ func (s *sqlStore) Reuse(ctx context.Context, run string, evs []Evaluation) erro
 const perLookup = 100
 
 // Prior returns the final answers to these trials in these runs. See [Store].
-func (s *sqlStore) Prior(ctx context.Context, runs, trials []string) (map[string]Evaluation, error) {
+func (s *sqlStore) Prior(ctx context.Context, runs, trials []string) (map[string]Evaluation,
+	error) {
 	found := make(map[string]Evaluation)
 	if !s.wide {
 		return found, nil
@@ -175,8 +182,10 @@ func (s *sqlStore) Prior(ctx context.Context, runs, trials []string) (map[string
 	for chunk := range slices.Chunk(trials, perLookup) {
 		args := append(args[:len(args):len(args)], anys(chunk)...)
 		// Oldest first, so that the newest stays.
-		for e, err := range stream(ctx, s, scan, "SELECT "+columns+" FROM evaluations e WHERE "+final+
-			" AND e.trial_key IN ("+places(len(args)-len(chunk)+1, len(args))+") ORDER BY e.id", args...) {
+		for e, err := range stream(ctx, s, scan, "SELECT "+columns+" FROM evaluations e WHERE "+
+			final+
+			" AND e.trial_key IN ("+places(len(args)-len(chunk)+1, len(args))+
+			") ORDER BY e.id", args...) {
 			if err != nil {
 				return nil, err
 			}
@@ -196,7 +205,8 @@ func (s *sqlStore) Spent(ctx context.Context, runs []string) (float64, error) {
 	for _, table := range tables {
 		for _, run := range runs {
 			var usd float64
-			err := s.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(usd), 0) FROM "+table+" WHERE run_id = $1", run).Scan(&usd)
+			err := s.db.QueryRowContext(ctx, "SELECT COALESCE(SUM(usd), 0) FROM "+table+
+				" WHERE run_id = $1", run).Scan(&usd)
 			if err != nil {
 				return 0, s.wrap("reading what runs cost", err)
 			}
@@ -253,7 +263,8 @@ func (s *sqlStore) Errored(ctx context.Context, runs []string) (map[string]Consu
 		return found, nil
 	}
 	for _, table := range [][2]string{{"evaluations", "latency_ms"}, {"audits", "wall_ms"}} {
-		text := "SELECT trial_key, tokens_in, tokens_out, usd, priced, " + table[1] + " FROM " + table[0] +
+		text := "SELECT trial_key, tokens_in, tokens_out, usd, priced, " + table[1] + " FROM " +
+			table[0] +
 			" WHERE outcome = 'errored' AND run_id IN (" + places(1, len(runs)) + ")"
 		for r, err := range stream(ctx, s, scan, text, anys(runs)...) {
 			if err != nil {
@@ -274,11 +285,13 @@ func (s *sqlStore) Evaluations(ctx context.Context, q Query) iter.Seq2[Evaluatio
 	if !ok {
 		return func(func(Evaluation, error) bool) {}
 	}
-	return stream(ctx, s, scan, "SELECT "+s.columns+" FROM evaluations e"+where+" ORDER BY e.id", args...)
+	return stream(ctx, s, scan, "SELECT "+s.columns+" FROM evaluations e"+where+" ORDER BY e.id",
+		args...)
 }
 
 // stream returns the rows of a query, each parsed by read. The first error ends it.
-func stream[T any](ctx context.Context, s *sqlStore, read func(*sql.Rows) (T, error), text string, args ...any) iter.Seq2[T, error] {
+func stream[T any](ctx context.Context, s *sqlStore, read func(*sql.Rows) (T, error),
+	text string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		rows, err := s.db.QueryContext(ctx, text, args...)
@@ -303,7 +316,9 @@ func stream[T any](ctx context.Context, s *sqlStore, read func(*sql.Rows) (T, er
 func (s *sqlStore) Close() error {
 	var err error
 	s.closing.Do(func() {
-		err = errors.Join(s.writer.close(), s.wrap("giving it back", s.lease.release()), s.db.Close()) // who writes holds the lease
+		// who writes holds the lease
+		err = errors.Join(s.writer.close(), s.wrap("giving it back", s.lease.release()),
+			s.db.Close())
 	})
 	return err
 }

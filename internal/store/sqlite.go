@@ -19,16 +19,19 @@ const busyTimeout = 10_000
 // openSQLite opens a file and, unless it is read-only, takes its lease.
 func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) {
 	if file == "" {
-		return nil, errors.New("store: no file named: expected a path like results.db, or a postgres:// URL")
+		return nil, errors.New(
+			"store: no file named: expected a path like results.db, or a postgres:// URL")
 	}
 	abs, err := filepath.Abs(file)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout), "synchronous(NORMAL)", "cache_size(-16384)"}, "_txlock": {"immediate"}}
+	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout), "synchronous(NORMAL)",
+		"cache_size(-16384)"}, "_txlock": {"immediate"}}
 	switch err := recognise(ctx, abs); {
 	case errors.Is(err, fs.ErrNotExist) && readOnly:
-		return nil, fmt.Errorf("store: %w: run go test -run Bench to make one, or name another by ASSAY_DB", err)
+		return nil, fmt.Errorf(
+			"store: %w: run go test -run Bench to make one, or name another by ASSAY_DB", err)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("store: %s: %w", file, err)
 	}
@@ -44,7 +47,8 @@ func openSQLite(ctx context.Context, file string, readOnly bool) (Store, error) 
 			return nil, fmt.Errorf("store: %w", err)
 		}
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
+	db, err := sql.Open("sqlite",
+		(&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String())
 	if err != nil {
 		return nil, fmt.Errorf("store: %s: %w", file, err)
 	}
@@ -95,18 +99,22 @@ func recognise(ctx context.Context, file string) error {
 	if _, err := os.Stat(file + "-wal"); errors.Is(err, fs.ErrNotExist) {
 		q.Set("immutable", "1") // or reading would lay files beside it
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String())
+	db, err := sql.Open("sqlite",
+		(&url.URL{Scheme: "file", Path: file, RawQuery: q.Encode()}).String())
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	var tables, columns int
-	err = db.QueryRowContext(ctx, "SELECT (SELECT COUNT(*) FROM sqlite_master), (SELECT COUNT(*) FROM pragma_table_info('evaluations') WHERE lower(name) IN ('id', 'timestamp', 'test_file', 'model_name', 'expected_result', 'actual_result'))").Scan(&tables, &columns)
+	err = db.QueryRowContext(ctx,
+		"SELECT (SELECT COUNT(*) FROM sqlite_master), (SELECT COUNT(*) FROM pragma_table_info('evaluations') WHERE lower(name) IN ('id', 'timestamp', 'test_file', 'model_name', 'expected_result', 'actual_result'))").Scan(&tables, &columns)
 	if err != nil {
-		return fmt.Errorf("it cannot be read as a database: %w: expected a results.db, or a path where nothing is", err)
+		return fmt.Errorf(
+			"it cannot be read as a database: %w: expected a results.db, or a path where nothing is", err)
 	}
 	if tables > 0 && columns < 6 {
-		return errors.New("a database of something else, left as it is: expected a table evaluations with id, timestamp, test_file, model_name, expected_result, actual_result, explanation, or a path where nothing is")
+		return errors.New(
+			"a database of something else, left as it is: expected a table evaluations with id, timestamp, test_file, model_name, expected_result, actual_result, explanation, or a path where nothing is")
 	}
 	_, err = sqliteDialect.own().version(ctx, db)
 	return err

@@ -104,7 +104,8 @@ func (r *Run) SetPlanned(model, prompt string, trials, cases int) {
 
 // PlannedOf returns what SetPlanned noted; zeros where nothing was.
 func (r *Run) PlannedOf(model, prompt string) (trials, cases int) {
-	_, _ = fmt.Sscanf(r.Parts[plannedPart(model, prompt)], plannedText, &trials, &cases) // older runs have none
+	// older runs have none
+	_, _ = fmt.Sscanf(r.Parts[plannedPart(model, prompt)], plannedText, &trials, &cases)
 	return trials, cases
 }
 
@@ -214,13 +215,16 @@ func open(ctx context.Context, where string, readOnly bool) (Store, error) {
 	case OfPostgres(where):
 		return openPostgres(ctx, where, readOnly)
 	case isURL:
-		return nil, fmt.Errorf("store: results are no %s:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file", scheme)
+		return nil, fmt.Errorf(
+			"store: results are no %s:// URL: expected one of a PostgreSQL (postgres://...), or the path of a file", scheme)
 	}
 	if strings.HasPrefix(where, "file:") {
-		return nil, errors.New("store: results are no file: URL: expected the path of a file alone, like results.db")
+		return nil, errors.New(
+			"store: results are no file: URL: expected the path of a file alone, like results.db")
 	}
 	if keywords.MatchString(where) { // not shown: there may be a password in it
-		return nil, errors.New("store: results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file")
+		return nil, errors.New(
+			"store: results are named by keywords (host=...): expected the URL of a PostgreSQL (postgres://...), or the path of a file")
 	}
 	return openSQLite(ctx, where, readOnly)
 }

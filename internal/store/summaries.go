@@ -17,7 +17,8 @@ import (
 // keyColumns are the columns of Summaries that few values repeat in. The database joins
 // them into one text, which is split once for each value: to hand over every
 // column of every row takes twice as long.
-var keyColumns = []string{"test_file", "model_name", "expected_result", "actual_result", "app", "query", "family", "prompt", "twin",
+var keyColumns = []string{"test_file", "model_name", "expected_result", "actual_result", "app",
+	"query", "family", "prompt", "twin",
 	"outcome", "status", "violates", "case_hash", "reason", "priced", "trial_index"}
 
 var sumColumnNames = []string{"tokens_in", "tokens_out", "usd", "latency_ms", "confidence"}
@@ -45,7 +46,8 @@ func (s *sqlStore) Summaries(ctx context.Context, q Query) iter.Seq2[Evaluation,
 			}
 			return e, err
 		}
-		stream(ctx, s, read, s.summarySelect(len(args)+1)+" FROM evaluations e"+where+" ORDER BY e.id", append(args, between)...)(yield)
+		stream(ctx, s, read, s.summarySelect(len(args)+1)+" FROM evaluations e"+where+
+			" ORDER BY e.id", append(args, between)...)(yield)
 	}
 }
 
@@ -56,7 +58,8 @@ func (s *sqlStore) summarySelect(separator int) string {
 	for i, c := range keyColumns {
 		texts[i] = "coalesce(CAST(" + s.expression(c) + " AS TEXT), '')"
 	}
-	list := []string{"e.id", fmt.Sprintf("concat_ws(CAST($%d AS TEXT), %s)", separator, strings.Join(texts, ", "))}
+	list := []string{"e.id", fmt.Sprintf("concat_ws(CAST($%d AS TEXT), %s)", separator,
+		strings.Join(texts, ", "))}
 	for _, c := range sumColumnNames {
 		list = append(list, s.expression(c))
 	}
@@ -71,8 +74,10 @@ func (s *sqlStore) expression(column string) string {
 // one returns the summary of one evaluation.
 func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 	for e, err := range s.ByID(ctx, []int64{id}) {
-		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected, Actual: e.Actual, Index: e.Index, App: e.App, Query: e.Query,
-			Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status, Violates: e.Violates, Reason: e.Reason,
+		return Evaluation{ID: e.ID, TestFile: e.TestFile, Model: e.Model, Expected: e.Expected,
+			Actual: e.Actual, Index: e.Index, App: e.App, Query: e.Query,
+			Family: e.Family, Prompt: e.Prompt, Twin: e.Twin, Outcome: e.Outcome, Status: e.Status,
+			Violates: e.Violates, Reason: e.Reason,
 			CaseHash: e.CaseHash, Usage: e.Usage, Latency: e.Latency, Confidence: e.Confidence}, err
 	}
 	return Evaluation{}, fmt.Errorf("evaluation %d is gone", id)
@@ -81,10 +86,13 @@ func (s *sqlStore) one(ctx context.Context, id int64) (Evaluation, error) {
 // ByID streams the evaluations with these IDs, without reply and attempts, in any
 // order.
 func (s *sqlStore) ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, error] {
-	columns := strings.Replace(s.columns, "e.reply", fmt.Sprintf("substr(e.reply, 1, %d)", ReplyMost), 1)
+	columns := strings.Replace(s.columns, "e.reply",
+		fmt.Sprintf("substr(e.reply, 1, %d)", ReplyMost), 1)
 	return func(yield func(Evaluation, error) bool) {
 		for chunk := range slices.Chunk(ids, perLookup) {
-			for e, err := range stream(ctx, s, scan, "SELECT "+columns+" FROM evaluations e WHERE e.id IN ("+places(1, len(chunk))+")", anys(chunk)...) {
+			for e, err := range stream(ctx, s, scan,
+				"SELECT "+columns+" FROM evaluations e WHERE e.id IN ("+places(1, len(chunk))+")",
+				anys(chunk)...) {
 				if !yield(e, err) || err != nil {
 					return
 				}
@@ -97,7 +105,8 @@ func (s *sqlStore) ByID(ctx context.Context, ids []int64) iter.Seq2[Evaluation, 
 // reused by one of them.
 func ofRuns(n int) string {
 	list := places(1, n)
-	return "(e.run_id IN (" + list + ") OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id IN (" + list + ")))"
+	return "(e.run_id IN (" + list +
+		") OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id IN (" + list + ")))"
 }
 
 // ofChain is ofRuns for the run $1, if continued with the runs that it continues.
@@ -107,7 +116,8 @@ func (s *sqlStore) ofChain(continued bool) string {
 	}
 	const chain = "(WITH RECURSIVE chain(id) AS (SELECT CAST($1 AS TEXT) UNION SELECT runs.continues FROM runs JOIN chain" +
 		" ON runs.id = chain.id WHERE runs.continues <> '') SELECT id FROM chain)"
-	return "(e.run_id IN " + chain + " OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id IN " + chain + "))"
+	return "(e.run_id IN " + chain +
+		" OR e.id IN (SELECT r.evaluation_id FROM reused r WHERE r.run_id IN " + chain + "))"
 }
 
 // chosen returns the WHERE clause of a query. It is not ok if nothing can match.
@@ -155,7 +165,8 @@ const keysMost = 50_000
 
 // newSummaryScan returns an empty summaryScan.
 func newSummaryScan() *summaryScan {
-	b := &summaryScan{raw: make([]sql.RawBytes, 2+len(sumColumnNames)), keys: map[string]*Evaluation{}, strings: map[string]string{}, lists: map[string][]int{}}
+	b := &summaryScan{raw: make([]sql.RawBytes, 2+len(sumColumnNames)),
+		keys: map[string]*Evaluation{}, strings: map[string]string{}, lists: map[string][]int{}}
 	for i := range b.raw {
 		b.to = append(b.to, &b.raw[i])
 	}
@@ -193,10 +204,14 @@ func (b *summaryScan) of(key []byte) (*Evaluation, error) {
 	}
 	at := func(column string) []byte { return parts[slices.Index(keyColumns, column)] }
 	text := func(column string) string { return b.text(at(column)) }
-	e := &Evaluation{TestFile: text("test_file"), Model: text("model_name"), Expected: audit.Label(fold(text("expected_result"))), Actual: fold(text("actual_result")),
-		App: text("app"), Query: text("query"), Family: text("family"), Prompt: text("prompt"), Twin: text("twin"), Outcome: audit.Outcome(text("outcome")),
-		Status: audit.Status(text("status")), Violates: b.list(at("violates")), CaseHash: text("case_hash"), Reason: Reason(readNumber(text("reason"))),
-		Index: int(readNumber(text("trial_index"))), Usage: audit.Usage{Priced: readNumber(text("priced")) != 0}}
+	e := &Evaluation{TestFile: text("test_file"), Model: text("model_name"),
+		Expected: audit.Label(fold(text("expected_result"))), Actual: fold(text("actual_result")),
+		App: text("app"), Query: text("query"), Family: text("family"), Prompt: text("prompt"),
+		Twin: text("twin"), Outcome: audit.Outcome(text("outcome")),
+		Status: audit.Status(text("status")), Violates: b.list(at("violates")),
+		CaseHash: text("case_hash"), Reason: Reason(readNumber(text("reason"))),
+		Index: int(readNumber(text("trial_index"))),
+		Usage: audit.Usage{Priced: readNumber(text("priced")) != 0}}
 	e.complete()
 	if len(b.keys) >= keysMost {
 		b.keys, b.strings = map[string]*Evaluation{}, map[string]string{}

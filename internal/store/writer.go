@@ -31,9 +31,10 @@ type writer struct {
 	rows  int // in one INSERT
 	lease *lease
 
-	mu       sync.Mutex
-	closed   bool
-	prepared map[int]*sql.Stmt // SQLite's INSERTs by their rows: to parse one costs more than to run it
+	mu     sync.Mutex
+	closed bool
+	// SQLite's INSERTs by their rows: to parse one costs more than to run it
+	prepared map[int]*sql.Stmt
 }
 
 var errClosed = errors.New("the store is closed")
@@ -50,7 +51,8 @@ func (w *writer) put(ctx context.Context, evs []Evaluation) error {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if len(evs) <= w.rows { // a statement is a transaction, and one around it costs half as much again
+	// a statement is a transaction, and one around it costs half as much again
+	if len(evs) <= w.rows {
 		return w.insert(ctx, w.db, evs)
 	}
 	tx, err := w.db.BeginTx(ctx, nil)
@@ -142,13 +144,17 @@ func writeAttempts(attempts []audit.Attempt) (string, error) {
 }
 
 // Attempts returns the attempts of a trial. See [Store].
-func (s *sqlStore) Attempts(ctx context.Context, run, trial string) (attempts []audit.Attempt, err error) {
+func (s *sqlStore) Attempts(ctx context.Context, run, trial string) (attempts []audit.Attempt,
+	err error) {
 	if !s.attempted {
-		return nil, fmt.Errorf("store: %s: an older Assay kept the attempts in another form: a run that writes to it brings it up to date", s.where)
+		return nil, fmt.Errorf(
+			"store: %s: an older Assay kept the attempts in another form: a run that writes to it brings it up to date", s.where)
 	}
 	var text string
-	err = s.db.QueryRowContext(ctx, "SELECT coalesce(attempts, '') FROM evaluations WHERE run_id = $1 AND trial_key = $2"+
-		" UNION ALL SELECT attempts FROM audits WHERE run_id = $1 AND trial_key = $2", run, trial).Scan(&text)
+	err = s.db.QueryRowContext(ctx,
+		"SELECT coalesce(attempts, '') FROM evaluations WHERE run_id = $1 AND trial_key = $2"+
+			" UNION ALL SELECT attempts FROM audits WHERE run_id = $1 AND trial_key = $2", run,
+		trial).Scan(&text)
 	if err == nil && text != "" {
 		err = json.Unmarshal([]byte(text), &attempts)
 	}

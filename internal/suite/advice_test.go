@@ -51,12 +51,17 @@ func newFollower(t *testing.T, projects int, seed uint64) *follower {
 		f.draws[name] = rand.New(rand.NewPCG(seed, uint64(i)))
 	}
 	f.h.repositories(names)
-	f.h.write("fixtures/goals.md", "# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n\n"+
-		"# Goals: agent\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n")
-	f.h.write("agent/agent.sh", "set -e\ncurl -fsS --noproxy '' \"$DRAWS/$(cat NAME)/$(cat \"$ASSAY_FILES/agent/rules.txt\")\"\n")
+	f.h.write("fixtures/goals.md",
+		"# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n\n"+
+			"# Goals: agent\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n")
+	f.h.write("agent/agent.sh",
+		"set -e\ncurl -fsS --noproxy '' \"$DRAWS/$(cat NAME)/$(cat \"$ASSAY_FILES/agent/rules.txt\")\"\n")
 	f.h.write("agent/rules.txt", "0\n")
-	f.h.write("fixtures/auditors.md", "# Auditors\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n"+
-		"| Timeout | 1m |\n| Cost | 0 |\n| Environment | DRAWS |\n| Network | yes |\n| Hosts | "+strings.TrimPrefix(server.URL, "http://")+" |\n| Files | agent/** |\n\n```sh\nsh \"$ASSAY_FILES/agent/agent.sh\"\n```\n")
+	f.h.write("fixtures/auditors.md",
+		"# Auditors\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n"+
+			"| Timeout | 1m |\n| Cost | 0 |\n| Environment | DRAWS |\n| Network | yes |\n| Hosts | "+
+			strings.TrimPrefix(server.URL, "http://")+
+			" |\n| Files | agent/** |\n\n```sh\nsh \"$ASSAY_FILES/agent/agent.sh\"\n```\n")
 	t.Setenv("DRAWS", server.URL)
 	return f
 }
@@ -82,7 +87,8 @@ func (f *follower) report(w http.ResponseWriter, r *http.Request) {
 	}
 	rng := f.draws[parts[0]]
 	q := trueRate - float64(lost)/100
-	t3 := rng.NormFloat64() / math.Sqrt((sq(rng.NormFloat64())+sq(rng.NormFloat64())+sq(rng.NormFloat64()))/3) / math.Sqrt(3)
+	t3 := rng.NormFloat64() / math.Sqrt((sq(rng.NormFloat64())+sq(rng.NormFloat64())+
+		sq(rng.NormFloat64()))/3) / math.Sqrt(3)
 	v := q + math.Sqrt(q*(1-q)*(0.5/entriesOf+0.02))*t3
 	if rng.IntN(50) == 0 {
 		v = 0
@@ -99,7 +105,9 @@ func (h *house) repositories(names []string) {
 	dir := filepath.Join(mirror, "o", "demo")
 	require.NoError(h.t, os.MkdirAll(dir, 0o755))
 	git := func(args ...string) string {
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"},
+				args...)...)
 		out, err := cmd.CombinedOutput()
 		require.NoError(h.t, err, string(out))
 		return strings.TrimSpace(string(out))
@@ -108,14 +116,17 @@ func (h *house) repositories(names []string) {
 	git("config", "uploadpack.allowAnySHA1InWant", "true")
 	key, tree := demoKey(entriesOf)
 	for i := range entriesOf {
-		require.NoError(h.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.java", i)), []byte(strings.Repeat("x();\n", 1000)), 0o644))
+		require.NoError(h.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.java", i)),
+			[]byte(strings.Repeat("x();\n", 1000)), 0o644))
 	}
 	for _, name := range names {
 		require.NoError(h.t, os.WriteFile(filepath.Join(dir, "NAME"), []byte(name+"\n"), 0o644))
 		git("add", ".")
 		git("commit", "--quiet", "-m", name)
-		h.write("fixtures/projects/"+name+".md", strings.ReplaceAll(key, demoCommit, git("rev-parse", "HEAD")))
-		h.write("fixtures/projects/"+name+".tree.tsv", strings.ReplaceAll(tree, demoCommit, git("rev-parse", "HEAD:f00.java"))+
+		h.write("fixtures/projects/"+name+".md", strings.ReplaceAll(key, demoCommit,
+			git("rev-parse", "HEAD")))
+		h.write("fixtures/projects/"+name+".tree.tsv", strings.ReplaceAll(tree, demoCommit,
+			git("rev-parse", "HEAD:f00.java"))+
 			"NAME\t1\t"+git("rev-parse", "HEAD:NAME")+"\n")
 	}
 	h.t.Setenv("ASSAY_MIRROR", mirror)
@@ -127,7 +138,8 @@ func (f *follower) run(command string) (out string, status int) {
 	f.t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = f.h.dir
-	cmd.Env = append(os.Environ(), "ASSAY_ROOT="+f.h.dir, "PATH="+filepath.Dir(f.assay)+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "ASSAY_ROOT="+f.h.dir, "PATH="+filepath.Dir(f.assay)+":"+
+		os.Getenv("PATH"))
 	b, _ := cmd.CombinedOutput()
 	return string(b), cmd.ProcessState.ExitCode()
 }
@@ -141,7 +153,8 @@ func (f *follower) asAgent(lost int, command string) (out string, status int) {
 var (
 	judgedRow   = regexp.MustCompile(`(?m)^(PASS|WARN|FAIL|INVALID) +agent +(\d+ projects|p00) `)
 	toDecide    = regexp.MustCompile(`(?m)^ +next: (.*-add.*)$`)
-	forBaseline = regexp.MustCompile(`(?m)^first, for the baseline(, with agent/rules.txt as before)?: (.*)$`)
+	forBaseline = regexp.MustCompile(
+		`(?m)^first, for the baseline(, with agent/rules.txt as before)?: (.*)$`)
 )
 
 // follow makes a baseline of so many trials, changes the agent and does what the screen says
@@ -149,7 +162,9 @@ var (
 // followed and the last screen.
 func (f *follower) follow(baseline, lost int) (verdict string, followed int, out string) {
 	t := f.t
-	out, status := f.asAgent(0, fmt.Sprintf("%s -test.run Regression -auditor agent -concurrency 4 -trials %d", f.suites, baseline))
+	out, status := f.asAgent(0,
+		fmt.Sprintf("%s -test.run Regression -auditor agent -concurrency 4 -trials %d",
+			f.suites, baseline))
 	require.Zero(t, status, out)
 	out, status = f.run(f.assay + " baseline agent")
 	require.Zero(t, status, out)
@@ -160,13 +175,15 @@ func (f *follower) follow(baseline, lost int) (verdict string, followed int, out
 		require.NotNil(t, row, out)
 		verdict = row[1]
 		require.Equal(t, map[string]int{"PASS": 0, "WARN": 0, "FAIL": 1}[verdict], status, out)
-		decide, lacking := toDecide.FindAllStringSubmatch(out, -1), forBaseline.FindAllStringSubmatch(out, -1)
+		decide, lacking := toDecide.FindAllStringSubmatch(out,
+			-1), forBaseline.FindAllStringSubmatch(out, -1)
 		if verdict != "WARN" {
 			require.Empty(t, decide, "a verdict that stands asks for nothing: %s", out)
 			return verdict, followed, out
 		}
 		if len(decide) == 0 {
-			require.Contains(t, strings.ToLower(strings.Join(strings.Fields(out), " ")), "no further trial", "a WARN says what decides it, or that nothing does")
+			require.Contains(t, strings.ToLower(strings.Join(strings.Fields(out), " ")),
+				"no further trial", "a WARN says what decides it, or that nothing does")
 			return verdict, followed, out
 		}
 		require.Less(t, followed, 5, "the advice does not end: %s", out)
@@ -174,7 +191,8 @@ func (f *follower) follow(baseline, lost int) (verdict string, followed int, out
 		if len(lacking) > 0 {
 			require.Equal(t, lost != 0, lacking[0][1] != "", out)
 			said, _ := f.asAgent(0, lacking[0][2])
-			require.Contains(t, said, "agent on p00: baseline of ", "assay baseline never refuses what the gate asked for")
+			require.Contains(t, said, "agent on p00: baseline of ",
+				"assay baseline never refuses what the gate asked for")
 		}
 		out, status = f.asAgent(lost, decide[0][1])
 	}
@@ -231,7 +249,8 @@ func TestOneOfSeveralProjects(t *testing.T) {
 	require.Equal(t, 1, followed)
 	require.Equal(t, "FAIL", verdict)
 	require.Contains(t, out, "Regression: adds 5 trials to the 1 of the run of ")
-	require.Contains(t, strings.Join(strings.Fields(out), " "), "p00 fell from 12-13 to 0-2 of 20 in six trials")
+	require.Contains(t, strings.Join(strings.Fields(out), " "),
+		"p00 fell from 12-13 to 0-2 of 20 in six trials")
 }
 
 // TestBesideAndTheStoredBaseline: the side run decides, and where it has too few exchanges
@@ -243,15 +262,20 @@ func TestBesideAndTheStoredBaseline(t *testing.T) {
 		now                      int
 		verdict, text            string
 	}{
-		{"the change", 5, 13, 13, 5, "FAIL", "recall 25.0 %, beside it 65.0 %: 40 points less, 6.0 standard errors"},
-		{"the provider", 5, 13, 5, 5, "WARN", "against the stored baseline recall dropped, and the side that ran beside shares that: the provider changed"},
-		{"too few exchanges", 4, 13, 13, 5, "FAIL", "Chance does this to 0.39 % of unchanged auditors (limit 0.4 %)"},
+		{"the change", 5, 13, 13, 5, "FAIL",
+			"recall 25.0 %, beside it 65.0 %: 40 points less, 6.0 standard errors"},
+		{"the provider", 5, 13, 5, 5, "WARN",
+			"against the stored baseline recall dropped, and the side that ran beside shares that: the provider changed"},
+		{"too few exchanges", 4, 13, 13, 5, "FAIL",
+			"Chance does this to 0.39 % of unchanged auditors (limit 0.4 %)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFollower(t, c.projects, 1)
 			f.byLoss = map[string]int{"0": c.before}
 			git := func(args ...string) {
-				out, err := exec.Command("git", append([]string{"-C", f.h.dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...).CombinedOutput()
+				out, err := exec.Command("git",
+					append([]string{"-C", f.h.dir, "-c", "user.name=a", "-c", "user.email=a@b.c"},
+						args...)...).CombinedOutput()
 				require.NoError(t, err, "%s", out)
 			}
 			git("init", "-q")
@@ -262,7 +286,8 @@ func TestBesideAndTheStoredBaseline(t *testing.T) {
 			out, status = f.run(f.assay + " baseline agent")
 			require.Zero(t, status, out)
 			f.byLoss = map[string]int{"0": c.beside, "40": c.now}
-			out, status = f.asAgent(40, f.suites+" -test.run Regression -auditor agent -beside git:HEAD")
+			out, status = f.asAgent(40,
+				f.suites+" -test.run Regression -auditor agent -beside git:HEAD")
 			t.Log(out)
 			require.Equal(t, c.verdict, judgedRow.FindStringSubmatch(out)[1], out)
 			require.Equal(t, c.verdict == "FAIL", status == 1)
@@ -287,7 +312,8 @@ func TestTheMethodologysGate(t *testing.T) {
 		require.Equal(t, want, judgedRow.FindStringSubmatch(out)[1], out)
 		require.Equal(t, want == "FAIL", status == 1, out)
 		if want != "PASS" {
-			require.Contains(t, strings.Join(strings.Fields(out), " "), "by the methodology's own words: ")
+			require.Contains(t, strings.Join(strings.Fields(out), " "),
+				"by the methodology's own words: ")
 		}
 	}
 }

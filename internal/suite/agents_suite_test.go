@@ -28,7 +28,8 @@ func (h *house) agents(known []audit.Known, lines ...string) {
 	require.NoError(h.t, os.Link(agent, bin))
 	var fs []audit.Finding
 	for _, k := range known {
-		f := audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File, Lines: k.Lines, Title: k.Title, Dimension: k.Dimension}
+		f := audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File,
+			Lines: k.Lines, Title: k.Title, Dimension: k.Dimension}
 		if len(k.Functions) > 0 {
 			f.Function = k.Functions[0]
 		}
@@ -42,7 +43,8 @@ func (h *house) agents(known []audit.Known, lines ...string) {
 	md.WriteString("# Auditors\n")
 	for _, l := range lines {
 		name, args, _ := strings.Cut(l, ": ")
-		fmt.Fprintf(&md, "\n## %s\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 0.10 USD |\n| Reads | %s |\n\n```sh\n%s -key %s %s\n```\n",
+		fmt.Fprintf(&md,
+			"\n## %s\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 0.10 USD |\n| Reads | %s |\n\n```sh\n%s -key %s %s\n```\n",
 			name, filepath.Dir(bin), bin, key, args)
 	}
 	h.write("fixtures/auditors.md", md.String())
@@ -77,9 +79,11 @@ func TestMethodologysOwnCommand(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	script := `test "$2" = "Run /audit in quick mode on ./smoke-test-fixture/" && test -f ./smoke-test-fixture/SmokeTestVulnApp.java || exit 64
 ` + knows + ` | sed 's/SQL injection/SQL Injection/; s:SmokeTestVulnApp.java:./smoke-test-fixture/&:'`
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
-	h.write("fixtures/auditors.md", "# Auditors\n\n## own\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 1 USD |\n| Reads | "+bin+" |\n\n```sh\n"+
-		"claude -p \"Run /audit in quick mode on ./smoke-test-fixture/\" \\\n  --allowedTools 'Bash,Read,Glob,Grep,Write'\n```\n")
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "claude"), []byte("#!/bin/sh\n"+script+"\n"),
+		0o755))
+	h.write("fixtures/auditors.md",
+		"# Auditors\n\n## own\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 1 USD |\n| Reads | "+bin+" |\n\n```sh\n"+
+			"claude -p \"Run /audit in quick mode on ./smoke-test-fixture/\" \\\n  --allowedTools 'Bash,Read,Glob,Grep,Write'\n```\n")
 	f := play(t, "TestSmoke", h.suite("-auditor", "own").Smoke)
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "5/5", f.leaf("TestSmoke/own").attrs["found"])
@@ -110,8 +114,10 @@ func TestSmokeWithALiveAgent(t *testing.T) {
 		{"crashes", "-crash", "0/5", "INVALID", "structure"},
 		{"says nothing", "-silent", "0/5", "INVALID", "runs"},
 		{"as codex", "-envelope codex -in 400000 -out 5000", "5/5", "PASS", ""},
-		{"its tool fails", "-envelope claude-stream | sed '1a " + claudeCall("Exit code 2\\ngrep: no such file") + "'", "5/5", "FAIL", "runs"},
-		{"its search finds nothing", "-envelope claude-stream | sed '1a " + claudeCall("Exit code 1") + "'", "5/5", "PASS", ""},
+		{"its tool fails", "-envelope claude-stream | sed '1a " +
+			claudeCall("Exit code 2\\ngrep: no such file") + "'", "5/5", "FAIL", "runs"},
+		{"its search finds nothing", "-envelope claude-stream | sed '1a " +
+			claudeCall("Exit code 1") + "'", "5/5", "PASS", ""},
 		{"as SARIF", "-format sarif", "5/5", "", ""},
 	}
 	var lines []string
@@ -140,7 +146,8 @@ func TestSmokeWithALiveAgent(t *testing.T) {
 	require.Len(t, rs, len(tests))
 	for _, r := range rs {
 		if r.Auditor == "whole" {
-			require.Equal(t, audit.Usage{TokensIn: 400000, TokensOut: 5000, Turns: 3, USD: 1.5, Priced: true}, r.Trials[0].Usage)
+			require.Equal(t, audit.Usage{TokensIn: 400000, TokensOut: 5000, Turns: 3,
+				USD: 1.5, Priced: true}, r.Trials[0].Usage)
 			require.Contains(t, r.Text(), "400000 tokens read and 5000 written, 3 turns, 1.5 USD")
 		}
 	}
@@ -157,20 +164,24 @@ func (h *house) repository(n int) {
 	dir := filepath.Join(mirror, "o", "demo")
 	require.NoError(h.t, os.MkdirAll(dir, 0o755))
 	git := func(args ...string) string {
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"}, args...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b.example"},
+				args...)...)
 		out, err := cmd.CombinedOutput()
 		require.NoError(h.t, err, string(out))
 		return strings.TrimSpace(string(out))
 	}
 	git("init", "--quiet")
 	for i := range n {
-		require.NoError(h.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.java", i)), []byte(strings.Repeat("x();\n", 1000)), 0o644))
+		require.NoError(h.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.java", i)),
+			[]byte(strings.Repeat("x();\n", 1000)), 0o644))
 	}
 	git("add", ".")
 	git("commit", "--quiet", "-m", "one")
 	key, tree := demoKey(n)
 	tree = strings.ReplaceAll(tree, demoCommit, git("rev-parse", "HEAD:f00.java"))
-	h.write("fixtures/projects/demo.md", strings.ReplaceAll(key, demoCommit, git("rev-parse", "HEAD")))
+	h.write("fixtures/projects/demo.md", strings.ReplaceAll(key, demoCommit,
+		git("rev-parse", "HEAD")))
 	h.write("fixtures/projects/demo.tree.tsv", tree)
 	h.t.Setenv("ASSAY_MIRROR", mirror)
 	h.t.Setenv("ASSAY_CACHE", h.t.TempDir())
@@ -183,8 +194,10 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "unsteady: -vary 0.2", "half: -find 10", "broken: -truncate", "writes: -write f00.java,new.java")
-	h.write("fixtures/baselines/stated/demo.json", `[{"auditor":"R1","source":"a test","findings":14,"dimensions":9,"recall":0.7,"tokens":400000,"approximate":["tokens"]}]`)
+	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "unsteady: -vary 0.2",
+		"half: -find 10", "broken: -truncate", "writes: -write f00.java,new.java")
+	h.write("fixtures/baselines/stated/demo.json",
+		`[{"auditor":"R1","source":"a test","findings":14,"dimensions":9,"recall":0.7,"tokens":400000,"approximate":["tokens"]}]`)
 
 	run := func(args ...string) (*fake, *record.Record) {
 		t.Helper()
@@ -203,18 +216,23 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 	require.Contains(t, text, "Change: a new prompt\n")
 	require.Contains(t, text, "  Recall:    100% (baseline: none)  [PASS]\n")
 	require.Contains(t, text, "1000 tokens read and 50 written, 3 turns, 0.25 USD")
-	require.Contains(t, text, "; 3 trials, entries matched in full: pass@1 100.0 %, pass@3 100.0 % (some trial), pass^3 100.0 % (every trial); ")
-	require.Contains(t, text, "; stated for R1 (a test; its own key and matching, so beside these figures and not a baseline of them): 14 findings, 9 of 10 dimensions, recall 70 %, about 400K tokens; ")
-	require.Equal(t, r.Trials[0].Exposed != "", strings.Contains(text, "the auditor was not confined"))
+	require.Contains(t, text,
+		"; 3 trials, entries matched in full: pass@1 100.0 %, pass@3 100.0 % (some trial), pass^3 100.0 % (every trial); ")
+	require.Contains(t, text,
+		"; stated for R1 (a test; its own key and matching, so beside these figures and not a baseline of them): 14 findings, 9 of 10 dimensions, recall 70 %, about 400K tokens; ")
+	require.Equal(t, r.Trials[0].Exposed != "",
+		strings.Contains(text, "the auditor was not confined"))
 	for i := range 3 {
-		raw, err := os.ReadFile(filepath.Join(f.leaf("TestRegression/demo/steady").dir, fmt.Sprintf("report-steady-%02d.text", i+1)))
+		raw, err := os.ReadFile(filepath.Join(f.leaf("TestRegression/demo/steady").dir,
+			fmt.Sprintf("report-steady-%02d.text", i+1)))
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(string(raw), "=== HEADER START ==="))
 	}
 
 	_, r = run("-auditor", "unsteady", "-trials", "4")
 	require.Contains(t, r.Text(), "found by some trials and not by all: D-")
-	require.Regexp(t, `of 20 vulnerabilities \d+ were found in all trials, \d+ in some, \d+ in their union; findings in all trials: \d+`, r.Text())
+	require.Regexp(t,
+		`of 20 vulnerabilities \d+ were found in all trials, \d+ in some, \d+ in their union; findings in all trials: \d+`, r.Text())
 
 	f, _ = run("-auditor", "half")
 	require.True(t, f.Failed())
@@ -235,14 +253,16 @@ func TestALiveRunEndsBeforeGoTestDoes(t *testing.T) {
 	for left := time.Second; ; left *= 4 { // a busy machine may not have begun by then
 		h := newHouse(t)
 		h.agents(nil, "hangs: -hang")
-		f := play(t, "TestSmoke", h.suite("-auditor", "hangs").Smoke, func(f *fake) { f.deadline = time.Now().Add(lastMinute + left) })
+		f := play(t, "TestSmoke", h.suite("-auditor", "hangs").Smoke,
+			func(f *fake) { f.deadline = time.Now().Add(lastMinute + left) })
 		require.True(t, f.Failed())
 		if f.leaf("TestSmoke/hangs").attrs["verdict"] == "" {
 			require.Less(t, left, time.Minute, f.complaints())
 			continue
 		}
 		require.Equal(t, "INVALID", f.leaf("TestSmoke/hangs").attrs["verdict"])
-		require.Contains(t, strings.Join(f.complaints(), "\n"), "stopped: the tests' own time is nearly up (-timeout)")
+		require.Contains(t, strings.Join(f.complaints(), "\n"),
+			"stopped: the tests' own time is nearly up (-timeout)")
 		rs, err := record.ReadAll(h.path("records"))
 		require.NoError(t, err)
 		require.Len(t, rs, 1)

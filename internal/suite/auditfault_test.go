@@ -43,7 +43,8 @@ func TestAuditsChild(t *testing.T) {
 	s.auditWait, s.auditGrace = time.Millisecond, 100*time.Millisecond
 	require.NoError(t, flags.Parse(args))
 	signal.Reset() // as a program has them
-	f := play(t, "TestRegression", s.Regression, func(f *fake) { f.deadline = time.Now().Add(5 * time.Minute) })
+	f := play(t, "TestRegression", s.Regression,
+		func(f *fake) { f.deadline = time.Now().Add(5 * time.Minute) })
 	s.summary.print(os.Stdout, view{all: true, width: screenWidth})
 	for _, c := range f.complaints() {
 		fmt.Println(c)
@@ -123,7 +124,8 @@ func (l *lab) entries(word string) (n int) {
 // await waits until the books have so many lines that begin so.
 func (l *lab) await(word string, n int) {
 	l.t.Helper()
-	require.Eventually(l.t, func() bool { return l.entries(word) >= n }, time.Minute, 5*time.Millisecond, "%d lines %q", n, word)
+	require.Eventually(l.t, func() bool { return l.entries(word) >= n }, time.Minute,
+		5*time.Millisecond, "%d lines %q", n, word)
 }
 
 // kept counts the audits in results.db that count, by trial; none where there is no
@@ -133,7 +135,8 @@ func (l *lab) kept() map[string]int {
 	if _, err := os.Stat(l.path("results.db")); err != nil {
 		return kept
 	}
-	db, err := sql.Open("sqlite", "file:"+l.path("results.db")+"?mode=ro&_pragma=busy_timeout(10000)")
+	db, err := sql.Open("sqlite", "file:"+l.path("results.db")+
+		"?mode=ro&_pragma=busy_timeout(10000)")
 	require.NoError(l.t, err)
 	defer db.Close()
 	rows, err := db.Query("SELECT trial_key, auditor FROM audits WHERE outcome = 'correct'")
@@ -158,7 +161,8 @@ func (l *lab) gone() {
 	for line := range strings.Lines(string(b)) {
 		var pid int
 		if n, _ := fmt.Sscanf(line, "begun %d", &pid); n == 1 {
-			require.Eventually(l.t, func() bool { return syscall.Kill(pid, 0) != nil }, 30*time.Second, 5*time.Millisecond, "agent %d works on", pid)
+			require.Eventually(l.t, func() bool { return syscall.Kill(pid, 0) != nil },
+				30*time.Second, 5*time.Millisecond, "agent %d works on", pid)
 		}
 	}
 }
@@ -166,7 +170,8 @@ func (l *lab) gone() {
 // One interrupt ends the run in good order: nothing more is begun, what ended is
 // judged and recorded, and the same command again pays for the rest alone.
 func TestAnInterruptEndsAuditsInGoodOrder(t *testing.T) {
-	for name, sig := range map[string]os.Signal{"interrupt": os.Interrupt, "terminated": syscall.SIGTERM} {
+	for name, sig := range map[string]os.Signal{"interrupt": os.Interrupt,
+		"terminated": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			gate := filepath.Join(t.TempDir(), "gate")
 			l := newLab(t, 2, "-until "+gate)
@@ -208,7 +213,8 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	for time.Since(interrupted) < 30*time.Second && cmd.Process.Signal(os.Interrupt) == nil {
 		var status syscall.WaitStatus
 		if pid, _ := syscall.Wait4(cmd.Process.Pid, &status, syscall.WNOHANG, nil); pid != 0 {
-			require.True(t, status.Signaled(), "it was ended by the signal, and did not wait for its agent")
+			require.True(t, status.Signaled(),
+				"it was ended by the signal, and did not wait for its agent")
 			require.NotContains(t, out.String(), "the child has ended")
 			l.gone()
 			require.Equal(t, 1, l.entries("begun"))
@@ -233,14 +239,16 @@ func TestAuditsKilledAtAnyMoment(t *testing.T) {
 		cmd := l.start(&out, "-trials", fmt.Sprint(trials), "-budget", "none")
 		// Well into the run: the moment is by what has begun, and a seeded while after.
 		go func() {
-			for deadline := time.Now().Add(20 * time.Second); l.entries("begun") < began+1+rng.IntN(2) && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(20 * time.Second); l.entries("begun") < began+1+
+				rng.IntN(2) && time.Now().Before(deadline); {
 				time.Sleep(time.Millisecond)
 			}
 			time.Sleep(time.Duration(rng.Int64N(int64(60 * time.Millisecond))))
 			_ = cmd.Process.Kill()
 		}()
 		_ = cmd.Wait()
-		require.Equal(t, -1, cmd.ProcessState.ExitCode(), "it was killed before it was complete: %s", &out)
+		require.Equal(t, -1, cmd.ProcessState.ExitCode(),
+			"it was killed before it was complete: %s", &out)
 		killed++
 		l.gone()
 		kept := len(l.kept())
@@ -255,7 +263,8 @@ func TestAuditsKilledAtAnyMoment(t *testing.T) {
 	for trial, n := range kept {
 		require.Equal(t, 1, n, "%s is kept once", trial)
 	}
-	require.LessOrEqual(t, l.entries("ended")-2*trials, killed*slots, "lost is at most what was in flight")
+	require.LessOrEqual(t, l.entries("ended")-2*trials, killed*slots,
+		"lost is at most what was in flight")
 	rs, err := record.ReadAll(l.path("records"))
 	require.NoError(t, err)
 	require.Len(t, rs[len(rs)-1].Trials, trials)
@@ -268,7 +277,8 @@ func TestAuditsTurnedAwayAndBrokenOff(t *testing.T) {
 	l := newLab(t, 1, "-fail 2 -say 'API Error: 429 rate_limit_error'")
 	b, err := os.ReadFile(l.path("fixtures/auditors.md"))
 	require.NoError(t, err)
-	l.write("fixtures/auditors.md", strings.Replace(string(b), "| Cost |", "| Retry | 429, 529 |\n| Cost |", 1))
+	l.write("fixtures/auditors.md", strings.Replace(string(b), "| Cost |",
+		"| Retry | 429, 529 |\n| Cost |", 1))
 	text, code := l.run("-trials", "2", "-concurrency", "1")
 	require.Zero(t, code, text)
 	require.Equal(t, 4, l.entries("begun"))
@@ -293,17 +303,21 @@ func TestAuditsWithinABudget(t *testing.T) {
 	text, code := l.run("-trials", "3", "-budget", "0")
 	require.Zero(t, code, text)
 	require.Zero(t, l.entries("begun"), "nothing is begun")
-	require.Contains(t, strings.Join(strings.Fields(text), " "), "estimate: 6 trials planned: about $0.60, at most $0.60 without retries; budget $0.00")
+	require.Contains(t, strings.Join(strings.Fields(text), " "),
+		"estimate: 6 trials planned: about $0.60, at most $0.60 without retries; budget $0.00")
 
 	text, code = l.run("-trials", "3", "-budget", "0.30")
 	require.Equal(t, 1, code, text)
 	require.Equal(t, 3, l.entries("ended"), "a fourth might cost more than is left")
-	require.Contains(t, text, "the budget of $0.30 is used up ($0.2400 spent, the next one may cost $0.1200)")
+	require.Contains(t, text,
+		"the budget of $0.30 is used up ($0.2400 spent, the next one may cost $0.1200)")
 	require.Contains(t, text, "3 of 6 trials were not begun")
 	require.Contains(t, text, "INVALID")
 
 	text, _ = l.run("-trials", "3", "-budget", "0")
-	require.Contains(t, text, "6 trials planned, 3 completed by an earlier run, 3 to ask: about $0.24", "estimated from what they cost")
+	require.Contains(t, text,
+		"6 trials planned, 3 completed by an earlier run, 3 to ask: about $0.24",
+		"estimated from what they cost")
 	text, code = l.run("-trials", "3")
 	require.Zero(t, code, text)
 	require.Equal(t, 6, l.entries("ended"))

@@ -19,9 +19,13 @@ func TestBadFiles(t *testing.T) {
 		put  func(name string) error
 		want string
 	}{
-		"a FIFO":          {func(name string) error { return syscall.Mkfifo(name, 0o644) }, "FIFO"},
-		"a device":        {func(name string) error { return os.Symlink("/dev/zero", name) }, ""}, // which lies outside of the root
-		"a loop of links": {func(name string) error { return os.Symlink(filepath.Base(name), name) }, "too many levels of symbolic links"},
+		"a FIFO": {func(name string) error { return syscall.Mkfifo(name, 0o644) }, "FIFO"},
+		// which lies outside of the root
+		"a device": {func(name string) error { return os.Symlink("/dev/zero", name) }, ""},
+		"a loop of links": {func(name string) error {
+			return os.Symlink(filepath.Base(name),
+				name)
+		}, "too many levels of symbolic links"},
 		"100 MB": {func(name string) error {
 			if err := os.WriteFile(name, nil, 0o644); err != nil {
 				return err
@@ -31,8 +35,11 @@ func TestBadFiles(t *testing.T) {
 	}
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
-			for _, place := range []string{"tests/shop/f1-01-good.md", "tests/shop/SPEC.md", "fixtures/goals.md", "fixtures/auditors.md", "fixtures/projects/demo.md",
-				"fixtures/recordings/canned/demo.provenance.json", "fixtures/baselines/canned/demo.json", "fixtures/prompts/evaluation-prompt.txt", "results.db"} {
+			for _, place := range []string{"tests/shop/f1-01-good.md", "tests/shop/SPEC.md",
+				"fixtures/goals.md", "fixtures/auditors.md", "fixtures/projects/demo.md",
+				"fixtures/recordings/canned/demo.provenance.json",
+				"fixtures/baselines/canned/demo.json", "fixtures/prompts/evaluation-prompt.txt",
+				"results.db"} {
 				h := newHouse(t)
 				h.corpus(1)
 				h.demo(2)
@@ -44,7 +51,8 @@ func TestBadFiles(t *testing.T) {
 				require.NoError(t, kind.put(at))
 				f := play(t, "TestBench", h.suite("-model", "control-words").Bench)
 				said := strings.Join(f.complaints(), "\n")
-				if strings.Contains(place, "projects") || strings.Contains(place, "recordings") || strings.Contains(place, "baselines") {
+				if strings.Contains(place, "projects") || strings.Contains(place, "recordings") ||
+					strings.Contains(place, "baselines") {
 					f = play(t, "TestRegression", h.suite().Regression)
 					said = strings.Join(f.complaints(), "\n")
 				}

@@ -18,7 +18,8 @@ import (
 // corpus puts an application with families into the house. A bad case's code says
 // "evil", so that a program can answer.
 func (h *house) corpus(families int) {
-	h.write("tests/shop/SPEC.md", "# Prompt\n\nA shop.\n\n## Security Requirements\n\n1. Be good.\n")
+	h.write("tests/shop/SPEC.md",
+		"# Prompt\n\nA shop.\n\n## Security Requirements\n\n1. Be good.\n")
 	for f := range families {
 		for n := 1; n <= 6; n++ {
 			label, code, violates := "good", "SELECT 1", ""
@@ -26,9 +27,11 @@ func (h *house) corpus(families int) {
 				label, code, violates = "bad", "SELECT evil", "\n# Violates\n\n1\n"
 			}
 			h.write(fmt.Sprintf("tests/shop/q%02d-%02d-%s.md", f, n, label),
-				fmt.Sprintf("# Description\n\nx\n\n# Code\n\n```sql\n%s -- %d %d\n```\n\n# Expected\n\n%s\n%s", code, f, n, label, violates))
+				fmt.Sprintf(
+					"# Description\n\nx\n\n# Code\n\n```sql\n%s -- %d %d\n```\n\n# Expected\n\n%s\n%s", code, f, n, label, violates))
 		}
-		h.write(fmt.Sprintf("tests/shop/q%02d.md", f), "# Description\n\nx\n\n# Parameters\n\n{\"a\": 1, \"_set\": \"benign\"}\n")
+		h.write(fmt.Sprintf("tests/shop/q%02d.md", f),
+			"# Description\n\nx\n\n# Parameters\n\n{\"a\": 1, \"_set\": \"benign\"}\n")
 	}
 }
 
@@ -36,7 +39,8 @@ func (h *house) corpus(families int) {
 // the prompt on its standard input.
 func (h *house) reviewer(script string) {
 	h.write("answer.sh", script)
-	h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Timeout | 1m |\n| Reads | "+h.path("answer.sh")+" |\n\n```sh\nsh "+h.path("answer.sh")+"\n```\n")
+	h.write("fixtures/auditors.md",
+		"# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Timeout | 1m |\n| Reads | "+h.path("answer.sh")+" |\n\n```sh\nsh "+h.path("answer.sh")+"\n```\n")
 }
 
 const (
@@ -73,7 +77,8 @@ func TestBenchAnswers(t *testing.T) {
 		verdict      string // of the gate; empty: a part of the cases is not judged
 	}{
 		{"right", right, nil, "", 0, "PASS"},
-		{"everything bad", always, nil, "balanced accuracy 50.0 % misses the goal of 70.0 %", 4, "FAIL"},
+		{"everything bad", always, nil, "balanced accuracy 50.0 % misses the goal of 70.0 %", 4,
+			"FAIL"},
 		{"no answer at all", prose, nil, "INVALID", 0, "INVALID"},
 		{"strict", always, []string{"-strict", "-filter", "q00-01-good"}, "MISS", 0, ""},
 	} {
@@ -87,7 +92,9 @@ func TestBenchAnswers(t *testing.T) {
 			misses := 0
 			for _, c := range []string{"q00", "q01"} {
 				for n := 1; n <= 2; n++ {
-					if l := f.leaf(fmt.Sprintf("TestBench/canned/evaluation-prompt/shop/%s-%02d-good", c, n)); l != nil && strings.HasPrefix(l.skipped, "MISS") {
+					if l := f.leaf(fmt.Sprintf(
+						"TestBench/canned/evaluation-prompt/shop/%s-%02d-good", c, n)); l != nil &&
+						strings.HasPrefix(l.skipped, "MISS") {
 						misses++
 					}
 				}
@@ -122,7 +129,11 @@ func TestBenchRunsWhatIsChosen(t *testing.T) {
 		want   int
 	}{
 		{"all", nil, nil, 12},
-		{"-run", nil, func(p string) bool { return !strings.Contains(p, "shop/") || strings.Contains(p, "q01-") }, 6},
+		{"-run", nil,
+			func(p string) bool {
+				return !strings.Contains(p, "shop/") ||
+					strings.Contains(p, "q01-")
+			}, 6},
 		{"-filter", []string{"-filter", "q00-03"}, nil, 1},
 		{"-filter by glob", []string{"-filter", "shop/*-good"}, nil, 4},
 		{"-trials", []string{"-filter", "01-good", "-trials", "3"}, nil, 6},
@@ -204,12 +215,15 @@ func TestAStoppedRunSaysWhy(t *testing.T) {
 	f := play(t, "TestBench", s.Bench)
 	skipped := 0
 	for n := 1; n <= 6; n++ {
-		l := f.leaf(fmt.Sprintf("TestBench/m/evaluation-prompt/shop/q00-%02d-%s", n, map[bool]string{true: "bad", false: "good"}[n > 2]))
+		l := f.leaf(fmt.Sprintf("TestBench/m/evaluation-prompt/shop/q00-%02d-%s", n,
+			map[bool]string{true: "bad", false: "good"}[n > 2]))
 		if l.attrs["outcome"] == "skipped" {
 			skipped++
-			require.Regexp(t, `^NO ANSWER tests/shop/q00-\d\d-\w+.md:\d+: skipped: .*401`, l.skipped)
+			require.Regexp(t, `^NO ANSWER tests/shop/q00-\d\d-\w+.md:\d+: skipped: .*401`,
+				l.skipped)
 		}
 	}
 	require.Positive(t, skipped)
-	require.Regexp(t, `Bench: .*401[^\n]*\nBench: \d of 6 trials were not begun`, strings.Join(s.summary.notes, "\n"))
+	require.Regexp(t, `Bench: .*401[^\n]*\nBench: \d of 6 trials were not begun`,
+		strings.Join(s.summary.notes, "\n"))
 }

@@ -64,7 +64,8 @@ func (e *env) besideVariant(v *variant) (*variant, error) {
 func (v *variant) bare() (*variant, error) {
 	entry, ok := v.entry.WithoutSkill()
 	if !ok {
-		return nil, fmt.Errorf("%s: -beside bare compares a section with itself without its skill, and %s has no Skill: add the row Skill with the skill's files and a block \"Command without skill\"", v.entry.Pos, v.name)
+		return nil, fmt.Errorf(
+			"%s: -beside bare compares a section with itself without its skill, and %s has no Skill: add the row Skill with the skill's files and a block \"Command without skill\"", v.entry.Pos, v.name)
 	}
 	old := *v
 	old.name, old.entry = v.name+" (bare)", entry
@@ -178,7 +179,8 @@ func (e *env) atRevision(rev string) (*env, error) {
 		return nil, err
 	}
 	old := *e
-	if old.root, err = openRoot(e.root.shipped, filepath.Join(dir, "tree", filepath.FromSlash(prefix)), e.root.Dir, false); err != nil {
+	if old.root, err = openRoot(e.root.shipped,
+		filepath.Join(dir, "tree", filepath.FromSlash(prefix)), e.root.Dir, false); err != nil {
 		return nil, fmt.Errorf("-beside git:%s: %w", rev, err)
 	}
 	return old.reading(), old.linkTools(e.root.Dir)
@@ -194,7 +196,8 @@ func (e *env) linkTools(present string) error {
 	for _, a := range r.Auditors {
 		for _, name := range a.Reads {
 			at := filepath.Join(e.root.Dir, name)
-			if !filepath.IsLocal(name) || strings.HasPrefix(name, "$") || strings.HasPrefix(name, "~") || box.Exists(at) {
+			if !filepath.IsLocal(name) || strings.HasPrefix(name, "$") ||
+				strings.HasPrefix(name, "~") || box.Exists(at) {
 				continue
 			}
 			if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {

@@ -22,11 +22,13 @@ func TestBeside(t *testing.T) {
 	require.NoError(t, err)
 	books := h.path("books")
 	t.Setenv("ASSAY_SANDBOX", "off") // the books are outside
-	h.agents(p.Known, "old: -books "+books+" -usd 1 -envelope claude", "same: -books "+books+" -usd 2 -envelope claude",
+	h.agents(p.Known, "old: -books "+books+" -usd 1 -envelope claude", "same: -books "+books+
+		" -usd 2 -envelope claude",
 		"worse: -find 28", "breaks: -truncate")
 	markdown := h.path("summary.md")
 	t.Setenv("GITHUB_STEP_SUMMARY", markdown)
-	s := h.suite("-auditor", "same", "-beside", "old", "-trials", "3", "-concurrency", "1", "-budget", "none")
+	s := h.suite("-auditor", "same", "-beside", "old", "-trials", "3", "-concurrency", "1",
+		"-budget", "none")
 	f := play(t, "TestRegression", s.Regression)
 	var out strings.Builder
 	s.summary.print(&out, view{all: true, width: screenWidth})
@@ -34,7 +36,8 @@ func TestBeside(t *testing.T) {
 	require.Contains(t, out.String(), "Regression: $9.00 now, in ", "both sides are paid for")
 	table, err := os.ReadFile(markdown)
 	require.NoError(t, err)
-	require.Contains(t, string(table), "| n | recall | baseline | change | precision | F1 | coverage | cost | tokens | turns | time | look first at |\n|---|")
+	require.Contains(t, string(table),
+		"| n | recall | baseline | change | precision | F1 | coverage | cost | tokens | turns | time | look first at |\n|---|")
 	require.Regexp(t, `\| \$6.00 \| 30 \| 9 \| [\d.]+m?s \| `, string(table))
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "WARN", f.attrs["verdict:same/demo"]) // unconfined
@@ -51,7 +54,8 @@ func TestBeside(t *testing.T) {
 		require.NotEqual(t, costs[i], costs[i+1], "they alternate, trial by trial: %v", costs)
 	}
 
-	f = play(t, "TestRegression", h.suite("-auditor", "worse", "-beside", "same", "-trials", "6", "-budget", "none").Regression)
+	f = play(t, "TestRegression", h.suite("-auditor", "worse", "-beside", "same", "-trials", "6",
+		"-budget", "none").Regression)
 	require.True(t, f.Failed())
 	require.Equal(t, "FAIL", f.attrs["verdict:worse/demo"])
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "30 points less")
@@ -59,7 +63,8 @@ func TestBeside(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rs, 4, "a record of either side")
 	require.Len(t, rs[3].Beside.Trials, 6)
-	require.Equal(t, []string{"same", "same", "worse"}, []string{rs[3].Beside.Auditor, rs[2].Auditor, rs[2].SideOf})
+	require.Equal(t, []string{"same", "same", "worse"}, []string{rs[3].Beside.Auditor,
+		rs[2].Auditor, rs[2].SideOf})
 	require.Len(t, rs[2].Trials, 6)
 	require.Contains(t, rs[3].Text(), "same ran beside it")
 	all, err := record.ReadAuditors(h.dir)
@@ -72,21 +77,27 @@ func TestBeside(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, -30, d.Total.Diff.Center, 1e-9, "compare works afterwards, with B against A")
 
-	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "breaks", "-budget", "none").Regression)
+	f = play(t, "TestRegression", h.suite("-auditor", "same", "-beside", "breaks",
+		"-budget", "none").Regression)
 	require.Equal(t, "INVALID", f.attrs["verdict:same/demo"])
-	require.Contains(t, strings.Join(f.complaints(), "\n"), "no trial of the other side counts: it ended early, twice")
+	require.Contains(t, strings.Join(f.complaints(), "\n"),
+		"no trial of the other side counts: it ended early, twice")
 	rs, err = record.ReadAll(h.path("records"))
 	require.NoError(t, err)
 	last := rs[len(rs)-1]
 	beside := last.Beside
 	require.Len(t, beside.Trials[0].Earlier, 1)
 	require.Equal(t, 2, beside.Trials[0].EarlyEnds)
-	for _, want := range []string{"; beside it, breaks: 2 of 2 runs ended early; ", "; beside it, breaks: trial 1 was tried again: it ended early: ", "; beside it, breaks: trial 1 proves nothing: it ended early, twice: "} {
+	for _, want := range []string{"; beside it, breaks: 2 of 2 runs ended early; ",
+		"; beside it, breaks: trial 1 was tried again: it ended early: ",
+		"; beside it, breaks: trial 1 proves nothing: it ended early, twice: "} {
 		require.Contains(t, last.Text(), want)
 	}
 
 	for want, args := range map[string][]string{
-		"-beside is \"old\" without -auditor or -model": {"-beside", "old"}, "-beside is \"old\", which -auditor or -model names too": {"-auditor", "old", "-beside", "old"},
+		"-beside is \"old\" without -auditor or -model": {"-beside", "old"},
+		"-beside is \"old\", which -auditor or -model names too": {"-auditor", "old",
+			"-beside", "old"},
 	} {
 		_, err := h.suite(args...).environment()
 		require.ErrorContains(t, err, want)
@@ -111,6 +122,8 @@ func TestBesideNobody(t *testing.T) {
 	} {
 		f := play(t, test, c.run(h.suite(c.flag, "canned", "-beside", "nosuch")))
 		require.True(t, f.Failed(), test)
-		require.Contains(t, strings.Join(f.complaints(), "\n"), "nosuch is neither a section of fixtures/auditors.md nor a row of fixtures/models.md", test)
+		require.Contains(t, strings.Join(f.complaints(), "\n"),
+			"nosuch is neither a section of fixtures/auditors.md nor a row of fixtures/models.md",
+			test)
 	}
 }

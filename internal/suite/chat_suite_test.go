@@ -39,7 +39,8 @@ func server(t *testing.T, status int) (url string, requests func() []string) {
 			verdict, violates = "bad", "1"
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"{\"explanation\":\"x\",\"verdict\":\"%s\",\"violates\":[%s]}"}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, verdict, violates)
+		fmt.Fprintf(w,
+			`{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"{\"explanation\":\"x\",\"verdict\":\"%s\",\"violates\":[%s]}"}}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`, verdict, violates)
 	}))
 	t.Cleanup(srv.Close)
 	return srv.URL + "/v1", func() []string { mu.Lock(); defer mu.Unlock(); return got }
@@ -57,10 +58,12 @@ func TestBenchOfAChatModel(t *testing.T) {
 	s := h.suite("-model", "some/model", "-budget", "none")
 	f := play(t, "TestBench", s.Bench)
 	require.Empty(t, f.complaints())
-	require.NotNil(t, f.leaf("TestBench/some~model/evaluation-prompt/shop/q00-01-good"), "a / in a model's name is written ~")
+	require.NotNil(t, f.leaf("TestBench/some~model/evaluation-prompt/shop/q00-01-good"),
+		"a / in a model's name is written ~")
 	require.Len(t, requests(), 12)
 	for _, r := range requests() {
-		require.NotRegexp(t, `q0[01]|-0[1-6]-|tests/|Expected|Description`, r, "no label, file name, number or description reaches a model")
+		require.NotRegexp(t, `q0[01]|-0[1-6]-|tests/|Expected|Description`, r,
+			"no label, file name, number or description reaches a model")
 	}
 
 	// A complete run is made again by the same command; -reuse asks an edited case alone.
@@ -69,10 +72,12 @@ func TestBenchOfAChatModel(t *testing.T) {
 	require.Len(t, requests(), 24)
 	b, err := os.ReadFile(h.path("tests/shop/q00-03-bad.md"))
 	require.NoError(t, err)
-	h.write("tests/shop/q00-03-bad.md", strings.Replace(string(b), "SELECT evil", "SELECT evil, 1", 1))
+	h.write("tests/shop/q00-03-bad.md", strings.Replace(string(b), "SELECT evil",
+		"SELECT evil, 1", 1))
 	play(t, "TestBench", h.suite("-model", "some/model", "-budget", "none", "-reuse").Bench)
 	require.Len(t, requests(), 25)
-	play(t, "TestBench", h.suite("-model", "some/model", "-budget", "none", "-filter", "q01-02").Bench)
+	play(t, "TestBench", h.suite("-model", "some/model", "-budget", "none",
+		"-filter", "q01-02").Bench)
 	require.Len(t, requests(), 26)
 
 	// -add pools the trials of the newest run with the new ones.
@@ -92,7 +97,8 @@ func TestBudgetZeroTellsAndSendsNothing(t *testing.T) {
 	f := play(t, "TestBench", s.Bench)
 	require.Empty(t, f.complaints())
 	require.Empty(t, requests())
-	require.Contains(t, f.leaf("TestBench/gpt-4o-mini/evaluation-prompt/shop/q00-01-good").skipped, "-budget 0")
+	require.Contains(t, f.leaf("TestBench/gpt-4o-mini/evaluation-prompt/shop/q00-01-good").skipped,
+		"-budget 0")
 	var b strings.Builder
 	s.summary.print(&b, view{all: true, width: screenWidth})
 	require.Contains(t, b.String(), "estimate: 6 trials planned: about $")

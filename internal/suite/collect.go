@@ -123,7 +123,9 @@ func (e *env) smoke() (class fs.FS, hash string, key *fixture.Smoke, err error) 
 	}
 	tree, hash, err := manifest(class)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: expected the class that Smoke audits: name a folder that holds it with --root", err)
+		err = fmt.Errorf(
+			"%w: expected the class that Smoke audits: name a folder that holds it with --root",
+			err)
 	}
 	if err != nil {
 		return nil, "", nil, fmt.Errorf("%s: %w", smokeDir, err)
@@ -185,7 +187,8 @@ func collectRegression(e *env, log func(string, ...any)) ([]*measurement, error)
 		variants := chosen
 		if len(e.cfg.Auditors) == 0 {
 			variants = slices.Clone(recordings[p.Name])
-			if e.root.user != nil && exists(e.root.user, p.Pos.File) { // the user has its source at hand
+			// the user has its source at hand
+			if e.root.user != nil && exists(e.root.user, p.Pos.File) {
 				variants = append(variants, e.provided()...)
 			}
 			if x.drawn != nil || len(variants) == 0 && !e.root.strict() {
@@ -193,10 +196,12 @@ func collectRegression(e *env, log func(string, ...any)) ([]*measurement, error)
 			}
 		}
 		if err == nil && len(variants) == 0 {
-			err = fmt.Errorf("%s: %s: no recording of an auditor on this project: make one with assay capture, or name an auditor with -auditor", p.Pos, audit.Invalid)
+			err = fmt.Errorf(
+				"%s: %s: no recording of an auditor on this project: make one with assay capture, or name an auditor with -auditor", p.Pos, audit.Invalid)
 		}
 		if err != nil {
-			all = append(all, &measurement{path: []string{p.Name}, target: *x, err: err, variant: &variant{}})
+			all = append(all, &measurement{path: []string{p.Name}, target: *x, err: err,
+				variant: &variant{}})
 			continue
 		}
 		for _, v := range variants {
@@ -241,7 +246,8 @@ func (e *env) targets(log func(string, ...any)) (all []target, broken map[string
 // by default, of one draw for "marina@5", of areas for "areas", "marina." or
 // "marina.stays", and of all projects side by side for "planted-all".
 func (e *env) drawnTargets() ([]target, error) {
-	filter, seeds, first := e.cfg.Filter, max(1, e.cfg.Seeds), cmp.Or(e.cfg.Seed, planted.DefaultSeed)
+	filter, seeds, first := e.cfg.Filter, max(1, e.cfg.Seeds), cmp.Or(e.cfg.Seed,
+		planted.DefaultSeed)
 	if name, number, _ := strings.Cut(filter, "@"); number != "" {
 		if seed, err := strconv.ParseUint(number, 10, 64); err == nil {
 			filter, seeds, first = name, 1, seed
@@ -327,7 +333,8 @@ func (e *env) patterns() *variant {
 // provided returns the auditors that are provided as Go values.
 func (e *env) provided() (vs []*variant) {
 	for _, a := range e.auditors {
-		vs = append(vs, &variant{name: a.Name(), auditor: a, entry: audit.AuditorEntry{Name: a.Name()}, env: e})
+		vs = append(vs, &variant{name: a.Name(), auditor: a,
+			entry: audit.AuditorEntry{Name: a.Name()}, env: e})
 	}
 	return vs
 }
@@ -401,7 +408,8 @@ func collectBench(e *env, log func(string, ...any)) ([]*measurement, error) {
 					if !e.cfg.chooses(c.ID()) || v.recorded != nil && !v.recorded[c.ID()] {
 						continue
 					}
-					all = append(all, &measurement{path: []string{v.name, v.prompt.name, app.App, path.Base(c.ID())}, variant: v,
+					all = append(all, &measurement{path: []string{v.name, v.prompt.name, app.App,
+						path.Base(c.ID())}, variant: v,
 						target: target{subject: c, spec: app.Spec}})
 				}
 			}
@@ -490,7 +498,8 @@ func (e *env) reviewerVariant(r audit.Reviewer, p prompt) (*variant, error) {
 	}
 	kept := reader.Read(p.name)
 	if kept == nil {
-		return nil, fmt.Errorf("%s is a recorded reviewer and was never asked with the prompt %s", r.Name(), p.name)
+		return nil, fmt.Errorf("%s is a recorded reviewer and was never asked with the prompt %s",
+			r.Name(), p.name)
 	}
 	corpus, err := e.cases()
 	if err != nil {
@@ -500,7 +509,8 @@ func (e *env) reviewerVariant(r audit.Reviewer, p prompt) (*variant, error) {
 	for _, app := range corpus.Apps {
 		for _, family := range app.Families {
 			for _, c := range family.Cases {
-				task := audit.ReviewTask{Spec: app.Spec.Prompt, Prompt: p.text, Language: c.Language, Code: c.Code}
+				task := audit.ReviewTask{Spec: app.Spec.Prompt, Prompt: p.text,
+					Language: c.Language, Code: c.Code}
 				requests[c.ID()] = auditor.RequestHash(task)
 			}
 		}
@@ -508,7 +518,8 @@ func (e *env) reviewerVariant(r audit.Reviewer, p prompt) (*variant, error) {
 	v.recorded = map[string]bool{}
 	for _, one := range kept.Readings {
 		if requests[one.About] != one.Request {
-			return nil, fmt.Errorf("fixtures/recordings/bench/%s/%s.jsonl: %s: the request for this case has changed since it was recorded: remove the line", r.Name(), p.name, one.About)
+			return nil, fmt.Errorf(
+				"fixtures/recordings/bench/%s/%s.jsonl: %s: the request for this case has changed since it was recorded: remove the line", r.Name(), p.name, one.About)
 		}
 		v.recorded[one.About] = true
 	}

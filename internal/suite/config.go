@@ -22,21 +22,26 @@ import (
 // A Config is what the flags and their environment twins state. A flag takes precedence
 // over the environment, the environment over .env.
 type Config struct {
-	Models      []string // -model, ASSAY_MODEL: reviewers of Bench
-	Auditors    []string // -auditor, ASSAY_AUDITOR: run live by Smoke and Regression
-	Prompts     []string // -prompt, ASSAY_PROMPT
-	Filter      string   // -filter, ASSAY_FILTER: substring or glob over <app>/<case>, or over the project
-	Trials      int      // -trials, ASSAY_TRIALS
-	Budget      float64  // -budget, ASSAY_BUDGET: USD; +Inf for "none"
-	Concurrency int      // -concurrency, ASSAY_CONCURRENCY: requests at once of one provider, or audits; 0: the usual number
-	Beside      string   // -beside, ASSAY_BESIDE: the variant that runs between the trials of the measured one
-	Reuse       bool     // -reuse, ASSAY_REUSE: take answered trials of earlier runs
-	Add         bool     // -add, ASSAY_ADD: add the trials to those of the newest run of the same variant and target
-	Strict      bool     // -strict, ASSAY_STRICT: a miss fails, and so does an inconclusive result
-	Change      string   // -change, ASSAY_CHANGE: what changed, for the record
-	Seed        uint64   // -seed, ASSAY_SEED: of the planted projects' draws; 0: the default one
-	View        string   // -view, ASSAY_VIEW: pool or change: only tables of fixes, in this view
-	Seeds       int      // -seeds, ASSAY_SEEDS: how many draws, from Seed on; 0: one
+	Models   []string // -model, ASSAY_MODEL: reviewers of Bench
+	Auditors []string // -auditor, ASSAY_AUDITOR: run live by Smoke and Regression
+	Prompts  []string // -prompt, ASSAY_PROMPT
+	// -filter, ASSAY_FILTER: substring or glob over <app>/<case>, or over the project
+	Filter string
+	Trials int     // -trials, ASSAY_TRIALS
+	Budget float64 // -budget, ASSAY_BUDGET: USD; +Inf for "none"
+	// -concurrency, ASSAY_CONCURRENCY: requests at once of one provider, or audits; 0: the
+	// usual number
+	Concurrency int
+	// -beside, ASSAY_BESIDE: the variant that runs between the trials of the measured one
+	Beside string
+	Reuse  bool // -reuse, ASSAY_REUSE: take answered trials of earlier runs
+	// -add, ASSAY_ADD: add the trials to those of the newest run of the same variant and target
+	Add    bool
+	Strict bool   // -strict, ASSAY_STRICT: a miss fails, and so does an inconclusive result
+	Change string // -change, ASSAY_CHANGE: what changed, for the record
+	Seed   uint64 // -seed, ASSAY_SEED: of the planted projects' draws; 0: the default one
+	View   string // -view, ASSAY_VIEW: pool or change: only tables of fixes, in this view
+	Seeds  int    // -seeds, ASSAY_SEEDS: how many draws, from Seed on; 0: one
 
 	Root string // ASSAY_ROOT: absolute path of the user's root; default: the working folder
 	DB   string // ASSAY_DB: file or postgres:// URL; default: results.db in the root
@@ -89,7 +94,8 @@ func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
 	var errs []error
 	if rest := flags.Args(); len(rest) > 0 {
-		errs = append(errs, fmt.Errorf("left-over arguments %q: flags go last, without a package name (with ./... use the environment: ASSAY_MODEL, ...)", rest))
+		errs = append(errs,
+			fmt.Errorf("left-over arguments %q: flags go last, without a package name (with ./... use the environment: ASSAY_MODEL, ...)", rest))
 	}
 	set := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { set[f.Name] = true })
@@ -104,13 +110,16 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 			switch item = strings.TrimSpace(item); {
 			case item == "":
 			case slices.Contains(items, item):
-				errs = append(errs, fmt.Errorf("-%s names %q twice: expected each once; -trials says how often", name, item))
+				errs = append(errs,
+					fmt.Errorf("-%s names %q twice: expected each once; -trials says how often",
+						name, item))
 			default:
 				items = append(items, item)
 			}
 		}
 		if text(name) != "" && len(items) == 0 {
-			errs = append(errs, fmt.Errorf("-%s is %q: expected names, separated by commas", name, text(name)))
+			errs = append(errs, fmt.Errorf("-%s is %q: expected names, separated by commas",
+				name, text(name)))
 		}
 		return items
 	}
@@ -121,7 +130,8 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		}
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil || n < 1 || n > most {
-			errs = append(errs, fmt.Errorf("-%s is %q: expected a whole number from 1 to %d", name, s, most))
+			errs = append(errs, fmt.Errorf("-%s is %q: expected a whole number from 1 to %d",
+				name, s, most))
 		}
 		return n
 	}
@@ -135,12 +145,15 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 	}
 	c := Config{
 		Models: list("model"), Auditors: list("auditor"), Prompts: list("prompt"),
-		Filter: text("filter"), Trials: int(number("trials", mostRepeats, 1)), Concurrency: int(number("concurrency", math.MaxInt32, 0)), Beside: text("beside"),
-		Change: text("change"), Reuse: boolean("reuse"), Add: boolean("add"), Strict: boolean("strict"),
-		Root: getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
+		Filter: text("filter"), Trials: int(number("trials", mostRepeats, 1)),
+		Concurrency: int(number("concurrency", math.MaxInt32, 0)), Beside: text("beside"),
+		Change: text("change"), Reuse: boolean("reuse"), Add: boolean("add"),
+		Strict: boolean("strict"),
+		Root:   getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
 	c.Seed, c.Seeds = number("seed", math.MaxUint64, 0), int(number("seeds", mostRepeats, 0))
-	if c.View = text("view"); c.View != "" && c.View != string(fixes.Pool) && c.View != string(fixes.Change) {
+	if c.View = text("view"); c.View != "" && c.View != string(fixes.Pool) &&
+		c.View != string(fixes.Change) {
 		errs = append(errs, fmt.Errorf("-view is %q: expected pool or change", c.View))
 	}
 	err := checkFilter(c.Filter)
@@ -151,19 +164,24 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		errs = append(errs, err)
 	}
 	if c.Beside != "" && len(c.Auditors)+len(c.Models) == 0 {
-		errs = append(errs, fmt.Errorf("-beside is %q without -auditor or -model: expected the new variant there, and the old one here", c.Beside))
+		errs = append(errs,
+			fmt.Errorf("-beside is %q without -auditor or -model: expected the new variant there, and the old one here", c.Beside))
 	}
-	if c.Beside != "" && (slices.Contains(c.Auditors, c.Beside) || slices.Contains(c.Models, c.Beside)) {
-		errs = append(errs, fmt.Errorf("-beside is %q, which -auditor or -model names too: expected another name, bare or git:REV", c.Beside))
+	if c.Beside != "" && (slices.Contains(c.Auditors, c.Beside) ||
+		slices.Contains(c.Models, c.Beside)) {
+		errs = append(errs,
+			fmt.Errorf("-beside is %q, which -auditor or -model names too: expected another name, bare or git:REV", c.Beside))
 	}
 	if c.Reuse && (c.Add || c.Beside != "") {
-		errs = append(errs, errors.New("-reuse with -add or -beside: expected one of them: -add and -beside compare trials of known runs"))
+		errs = append(errs,
+			errors.New("-reuse with -add or -beside: expected one of them: -add and -beside compare trials of known runs"))
 	}
 	if err := removedVariables(getenv); err != nil {
 		errs = append(errs, err)
 	}
 	if c.Root != "" && !filepath.IsAbs(c.Root) {
-		errs = append(errs, fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path, since every package's tests run in a folder of their own", c.Root))
+		errs = append(errs,
+			fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path, since every package's tests run in a folder of their own", c.Root))
 	}
 	return c, errors.Join(errs...)
 }
@@ -171,7 +189,8 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 // checkFilter refuses a pattern that matches nothing, whatever there is.
 func checkFilter(filter string) error {
 	if !doublestar.ValidatePattern(filter) {
-		return fmt.Errorf("-filter is %q, a glob that does not close its brackets or braces: expected a part of a name, or a whole glob", filter)
+		return fmt.Errorf(
+			"-filter is %q, a glob that does not close its brackets or braces: expected a part of a name, or a whole glob", filter)
 	}
 	return nil
 }
@@ -186,7 +205,8 @@ func ParseBudget(s string) (float64, error) {
 	}
 	b, err := strconv.ParseFloat(strings.TrimPrefix(s, "$"), 64)
 	if err != nil || b < 0 || math.IsNaN(b) || math.IsInf(b, 0) {
-		return 0, fmt.Errorf("-budget is %q: expected USD like 2.50, 0 for an estimate alone, or none", s)
+		return 0, fmt.Errorf(
+			"-budget is %q: expected USD like 2.50, 0 for an estimate alone, or none", s)
 	}
 	return b, nil
 }
@@ -197,7 +217,8 @@ func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 	set = map[string]bool{}
 	for _, dir := range dirs {
 		file := filepath.Join(dir, ".env")
-		if info, err := os.Stat(file); dir == "" || err == nil && info.IsDir() { // Python's tools may live there
+		// Python's tools may live there
+		if info, err := os.Stat(file); dir == "" || err == nil && info.IsDir() {
 			continue
 		}
 		lines, err := godotenv.Read(file)
@@ -209,7 +230,8 @@ func LoadEnv(dirs ...string) (set map[string]bool, err error) {
 		}
 		for name := range lines {
 			if deciding.MatchString(name) {
-				return nil, fmt.Errorf("%s: %s decides which programs run: set it in the environment, as this file may come with a foreign folder", file, name)
+				return nil, fmt.Errorf(
+					"%s: %s decides which programs run: set it in the environment, as this file may come with a foreign folder", file, name)
 			}
 		}
 		for name, value := range lines {

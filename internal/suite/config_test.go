@@ -17,11 +17,13 @@ func TestWhoIsNamedTwiceIsAMistake(t *testing.T) {
 		define(flags)
 		require.NoError(t, flags.Parse([]string{"-" + name, "a, b,a,"}))
 		_, err := configure(flags, func(string) string { return "" })
-		require.EqualError(t, err, "-"+name+` names "a" twice: expected each once; -trials says how often`)
+		require.EqualError(t, err,
+			"-"+name+` names "a" twice: expected each once; -trials says how often`)
 	}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	define(flags)
-	c, err := configure(flags, func(name string) string { return map[string]string{"ASSAY_MODEL": "a,,b "}[name] })
+	c, err := configure(flags,
+		func(name string) string { return map[string]string{"ASSAY_MODEL": "a,,b "}[name] })
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, c.Models)
 }
@@ -57,20 +59,28 @@ func TestMistakesInFlags(t *testing.T) {
 func TestARootThatIsNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "goals.md")
 	require.NoError(t, os.WriteFile(file, []byte("# Goals\n"), 0o644))
-	for name, want := range map[string]string{file: "not a directory", file + "s": "no such file or directory"} {
+	for name, want := range map[string]string{file: "not a directory",
+		file + "s": "no such file or directory"} {
 		t.Setenv("ASSAY_ROOT", name)
-		_, err := New(Options{Flags: flag.NewFlagSet("", flag.ContinueOnError), Shipped: os.DirFS("../.."), Out: t.TempDir()}).environment()
-		require.EqualError(t, err, "open "+name+": "+want+": expected a folder with fixtures/ or tests/")
+		_, err := New(Options{Flags: flag.NewFlagSet("", flag.ContinueOnError),
+			Shipped: os.DirFS("../.."), Out: t.TempDir()}).environment()
+		require.EqualError(t, err, "open "+name+": "+want+
+			": expected a folder with fixtures/ or tests/")
 	}
 }
 
 // TestMisspeltVariables are mistakes, and not settings that have no effect.
 func TestMisspeltVariables(t *testing.T) {
 	for v, want := range map[string]string{
-		"ASSAY_TRIAL=5": "ASSAY_TRIAL is no setting: expected ASSAY_TRIALS?", "ASSAY_MODLE=x": "ASSAY_MODLE is no setting: expected ASSAY_MODEL?",
-		"ASSAYROOT=/x": "ASSAYROOT is no setting: expected ASSAY_ROOT?", "assay_db=x": "assay_db is no setting: expected ASSAY_DB?", "ASSAY_BUDGET=1": "", "ASSAY_OF_MY_OWN=1": "", "TRIALS=1": "",
-		"ASSAY_SANDBOX=of": `ASSAY_SANDBOX is "of": expected off, require or nothing`, "ASSAY_SANDBOX=require": "", "ASSAY_SANDBOX=": "",
-		"ASSAY_PROOF=al": `ASSAY_PROOF is "al": expected all, update or nothing`, "ASSAY_PROGRESS=no": `ASSAY_PROGRESS is "no": expected 0, 1 or nothing`,
+		"ASSAY_TRIAL=5": "ASSAY_TRIAL is no setting: expected ASSAY_TRIALS?",
+		"ASSAY_MODLE=x": "ASSAY_MODLE is no setting: expected ASSAY_MODEL?",
+		"ASSAYROOT=/x":  "ASSAYROOT is no setting: expected ASSAY_ROOT?",
+		"assay_db=x":    "assay_db is no setting: expected ASSAY_DB?", "ASSAY_BUDGET=1": "",
+		"ASSAY_OF_MY_OWN=1": "", "TRIALS=1": "",
+		"ASSAY_SANDBOX=of":      `ASSAY_SANDBOX is "of": expected off, require or nothing`,
+		"ASSAY_SANDBOX=require": "", "ASSAY_SANDBOX=": "",
+		"ASSAY_PROOF=al":    `ASSAY_PROOF is "al": expected all, update or nothing`,
+		"ASSAY_PROGRESS=no": `ASSAY_PROGRESS is "no": expected 0, 1 or nothing`,
 	} {
 		if err := checkVariables([]string{"PATH=/bin", v}); want != "" {
 			require.EqualError(t, err, want)
@@ -83,10 +93,13 @@ func TestMisspeltVariables(t *testing.T) {
 // TestAnEnvFileDecidesNothing: a file .env that comes with a foreign folder sets no variable
 // that decides which programs run, nor any other before that is found.
 func TestAnEnvFileDecidesNothing(t *testing.T) {
-	for name, bad := range map[string]bool{"LD_PRELOAD": true, "PATH": true, "GIT_SSH_COMMAND": true, "NODE_OPTIONS": true, "GOFLAGS": true, "ASSAY_SANDBOX": true, "BASH_ENV": true,
+	for name, bad := range map[string]bool{"LD_PRELOAD": true, "PATH": true,
+		"GIT_SSH_COMMAND": true, "NODE_OPTIONS": true, "GOFLAGS": true, "ASSAY_SANDBOX": true,
+		"BASH_ENV":                 true,
 		"TEST_ONLY_GOOGLE_API_KEY": false} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, ".env"), []byte("TEST_ONLY_A=1\n"+name+"=x\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, ".env"),
+			[]byte("TEST_ONLY_A=1\n"+name+"=x\n"), 0o600))
 		t.Setenv(name, "")
 		require.NoError(t, os.Unsetenv(name))
 		t.Setenv("TEST_ONLY_A", "")
@@ -95,7 +108,8 @@ func TestAnEnvFileDecidesNothing(t *testing.T) {
 		require.Equal(t, bad, err != nil, name)
 		require.Equal(t, bad, os.Getenv("TEST_ONLY_A") == "", name)
 	}
-	for _, name := range []string{"GOOGLE_API_KEY", "GITHUB_TOKEN", "ASSAY_BASE_URL", "HTTPS_PROXY"} {
+	for _, name := range []string{"GOOGLE_API_KEY", "GITHUB_TOKEN", "ASSAY_BASE_URL",
+		"HTTPS_PROXY"} {
 		require.False(t, deciding.MatchString(name), name)
 	}
 }

@@ -51,7 +51,8 @@ func damage(rng *rand.Rand, text []byte) []byte {
 		case 5:
 			clear(text[at:end])
 		case 6:
-			odd := []string{"99999999999999999999", "-1", "1e999", "null", "\n", "|", "```", "\u202e", "\xff", "{", "[[", "\x00", "0-0", "NaN"}
+			odd := []string{"99999999999999999999", "-1", "1e999", "null", "\n", "|", "```",
+				"\u202e", "\xff", "{", "[[", "\x00", "0-0", "NaN"}
 			text = slices.Insert(text, at, []byte(odd[rng.IntN(len(odd))])...)
 		}
 	}
@@ -80,13 +81,24 @@ func TestDamagedFiles(t *testing.T) {
 		{"fixtures/projects/*.*", func(fsys fs.FS, file string) error {
 			name, _, _ := strings.Cut(path.Base(file), ".")
 			p, err := fixture.ReadProject(fsys, "fixtures/projects/"+name+".md")
-			if reviews := "fixtures/projects/" + name + ".reviews.md"; err == nil && file == reviews {
+			if reviews := "fixtures/projects/" + name + ".reviews.md"; err == nil &&
+				file == reviews {
 				_, err = fixture.ReadReviews(fsys, reviews, p)
 			}
 			return err
 		}},
-		{"tests/*/*-0?-*.md", func(fsys fs.FS, file string) error { _, err := fixture.ReadCase(fsys, file); return err }},
-		{"tests/*/SPEC.md", func(fsys fs.FS, file string) error { _, err := fixture.ReadSpec(fsys, file); return err }},
+		{"tests/*/*-0?-*.md",
+			func(fsys fs.FS, file string) error {
+				_,
+					err := fixture.ReadCase(fsys, file)
+				return err
+			}},
+		{"tests/*/SPEC.md",
+			func(fsys fs.FS, file string) error {
+				_,
+					err := fixture.ReadSpec(fsys, file)
+				return err
+			}},
 		{"fixtures/*.md", func(fsys fs.FS, file string) error {
 			_, err1 := fixture.ReadGoals(fsys, file)
 			_, err2 := fixture.ReadDimensions(fsys, file)
@@ -96,10 +108,12 @@ func TestDamagedFiles(t *testing.T) {
 			_, err6 := fixture.ReadAuditors(fsys, file)
 			return errors.Join(err1, err2, err3, err4, err5, err6)
 		}},
-		{"fixtures/proofs.tsv", func(fsys fs.FS, file string) error { _, err := proof.ReadLedger(fsys); return err }},
+		{"fixtures/proofs.tsv",
+			func(fsys fs.FS, file string) error { _, err := proof.ReadLedger(fsys); return err }},
 		{"fixtures/baselines/*/*.json", func(fsys fs.FS, file string) error {
 			if strings.Contains(file, "/stated/") {
-				_, err := record.ReadStated(fsys, "fixtures/baselines", strings.TrimSuffix(path.Base(file), ".json"))
+				_, err := record.ReadStated(fsys, "fixtures/baselines",
+					strings.TrimSuffix(path.Base(file), ".json"))
 				return err
 			}
 			r, err := record.Read(fsys, file)
@@ -136,7 +150,8 @@ func TestDamagedFiles(t *testing.T) {
 			}
 			rs, err := auditor.Recordings(sub, ".")
 			for _, r := range rs {
-				_, err2 := auditor.Replay(r, sub, nil).Audit(context.Background(), audit.AuditTask{})
+				_, err2 := auditor.Replay(r, sub, nil).Audit(context.Background(),
+					audit.AuditTask{})
 				err = errors.Join(err, err2)
 			}
 			return err
@@ -170,16 +185,21 @@ func TestDamagedFiles(t *testing.T) {
 
 // TestDamagedTranscripts: what a run wrote is read or refused with its folder's name.
 func TestDamagedTranscripts(t *testing.T) {
-	run := &audit.AuditRun{Raw: []byte("=== HEADER START ===\n"), Stdout: []byte(strings.Repeat("looking\n", 500)), Events: []byte(`{"type":"result"}`)}
+	run := &audit.AuditRun{Raw: []byte("=== HEADER START ===\n"),
+		Stdout: []byte(strings.Repeat("looking\n", 500)), Events: []byte(`{"type":"result"}`)}
 	name := filepath.Join(t.TempDir(), "r.txt")
-	require.NoError(t, record.WriteTranscripts(name, []record.Transcript{record.NewTranscript(0, 0, "", run, func(b []byte) []byte { return b })}))
+	require.NoError(t,
+		record.WriteTranscripts(name,
+			[]record.Transcript{record.NewTranscript(0, 0, "", run,
+				func(b []byte) []byte { return b })}))
 	var files []string
-	require.NoError(t, filepath.WalkDir(record.TranscriptDir(name), func(file string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files = append(files, file)
-		}
-		return err
-	}))
+	require.NoError(t, filepath.WalkDir(record.TranscriptDir(name),
+		func(file string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files = append(files, file)
+			}
+			return err
+		}))
 	require.NotEmpty(t, files)
 	for i := range variants(60) {
 		rng := rand.New(rand.NewPCG(23, uint64(i)))
@@ -202,8 +222,12 @@ func TestDamagedResults(t *testing.T) {
 	s, err := store.Open(ctx, name)
 	require.NoError(t, err)
 	for i := range 40 {
-		require.NoError(t, s.Put(ctx, store.Evaluation{Time: time.Unix(1e9, 0), TestFile: "tests/shop/list-01-bad.md", Model: "m", Expected: audit.Bad, Actual: "good",
-			Explanation: strings.Repeat("because ", 40), Run: "r", Trial: fmt.Sprint("k", i), App: "shop", Query: "list", Outcome: audit.OutcomeWrong, Status: audit.Answered}))
+		require.NoError(t,
+			s.Put(ctx, store.Evaluation{Time: time.Unix(1e9, 0),
+				TestFile: "tests/shop/list-01-bad.md", Model: "m", Expected: audit.Bad,
+				Actual:      "good",
+				Explanation: strings.Repeat("because ", 40), Run: "r", Trial: fmt.Sprint("k", i),
+				App: "shop", Query: "list", Outcome: audit.OutcomeWrong, Status: audit.Answered}))
 	}
 	require.NoError(t, s.Close())
 	whole, err := os.ReadFile(name)

@@ -52,7 +52,8 @@ func Doctor(ctx context.Context, own, name, filter string, out io.Writer) (missi
 				state = "MISSING"
 				missing++
 			}
-			fmt.Fprintf(out, "%-8s %-9s %s\n", state, c.What, auditor.Redact(audit.OneLine(c.Text, 0)))
+			fmt.Fprintf(out, "%-8s %-9s %s\n", state, c.What,
+				auditor.Redact(audit.OneLine(c.Text, 0)))
 		}
 	}
 	show(dir.Examine(ctx, name))
@@ -72,7 +73,8 @@ func Doctor(ctx context.Context, own, name, filter string, out io.Writer) (missi
 func (e *env) refused() (checks []auditor.Check) {
 	refuse := func(err error) {
 		if err != nil {
-			checks = append(checks, auditor.Check{What: "go test", Missing: true, Text: err.Error()})
+			checks = append(checks, auditor.Check{What: "go test", Missing: true,
+				Text: err.Error()})
 		}
 	}
 	_, err := e.goals()
@@ -115,9 +117,11 @@ func (e *env) refused() (checks []auditor.Check) {
 	switch {
 	case len(checks) > 0:
 	case !targets:
-		checks = append(checks, auditor.Check{What: "go test", Text: "would start: Smoke; for Regression there is no project: name the shipped areas with -filter areas, or add one with assay new project"})
+		checks = append(checks, auditor.Check{What: "go test",
+			Text: "would start: Smoke; for Regression there is no project: name the shipped areas with -filter areas, or add one with assay new project"})
 	default:
-		checks = append(checks, auditor.Check{What: "go test", Text: "would start: Smoke, and Regression on " + plural(len(all), "project")})
+		checks = append(checks, auditor.Check{What: "go test",
+			Text: "would start: Smoke, and Regression on " + plural(len(all), "project")})
 	}
 	return checks
 }
@@ -139,7 +143,8 @@ func DoctorAll(ctx context.Context, own string, out io.Writer) error {
 		var missing []string
 		for _, c := range dir.Examine(ctx, a.Name) {
 			if c.Missing {
-				missing = append(missing, c.What+": "+strings.TrimPrefix(c.Text, fmt.Sprintf("%s: %s: ", a.Pos, a.Name)))
+				missing = append(missing, c.What+": "+strings.TrimPrefix(c.Text,
+					fmt.Sprintf("%s: %s: ", a.Pos, a.Name)))
 			}
 		}
 		runs, why := "yes", ""

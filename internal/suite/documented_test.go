@@ -69,7 +69,8 @@ func TestDocumentedCommandsRun(t *testing.T) {
 		for _, block := range shellBlocks(b) {
 			for line := range strings.Lines(block) {
 				skip := func(part string) bool { return strings.Contains(line, part) }
-				if line = strings.TrimSpace(line); line != "" && !slices.ContainsFunc(slices.Collect(maps.Keys(parsedOnly)), skip) {
+				if line = strings.TrimSpace(line); line != "" &&
+					!slices.ContainsFunc(slices.Collect(maps.Keys(parsedOnly)), skip) {
 					d.run(page, line)
 					ran++
 				}
@@ -93,10 +94,14 @@ func newDocumented(t *testing.T) *documented {
 	require.NoError(t, os.Symlink(suites, filepath.Join(bin, "assay.test")))
 	require.NoError(t, os.Symlink(assay, filepath.Join(bin, "assay")))
 	d.write(filepath.Join(bin, "go"), goShim)
-	d.write(filepath.Join(bin, "gotestsum"), "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done; shift\nexec go test \"$@\"\n")
+	d.write(filepath.Join(bin, "gotestsum"),
+		"#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done; shift\nexec go test \"$@\"\n")
 	server := d.server()
-	d.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ASSAY_ROOT="+d.root, "ASSAY_DB=", "ASSAY_CACHE="+t.TempDir(),
-		"ASSAY_BASE_URL="+server, "ASSAY_API_KEY="+canary, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	d.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ASSAY_ROOT="+d.root,
+		"ASSAY_DB=", "ASSAY_CACHE="+t.TempDir(),
+		"ASSAY_BASE_URL="+server, "ASSAY_API_KEY="+canary, "GIT_AUTHOR_NAME=a",
+		"GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@example.com")
 	d.furnish()
 	return d
 }
@@ -108,7 +113,8 @@ func (d *documented) server() string {
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		for _, c := range corpus.Cases() {
 			if strings.Contains(r.Prompt, strings.TrimSpace(c.Code)) {
-				return mockapi.Reply{Content: `{"verdict":"` + string(c.Label) + `","explanation":"x"}`}
+				return mockapi.Reply{Content: `{"verdict":"` + string(c.Label) +
+					`","explanation":"x"}`}
 			}
 		}
 		if strings.Contains(r.Prompt, `"violations": [`) {
@@ -122,7 +128,9 @@ func (d *documented) server() string {
 
 // furnish fills the folder with what the pages speak of.
 func (d *documented) furnish() {
-	for _, pattern := range []string{"tests/procurement/SPEC.md", "tests/procurement/approve-po*.md", "fixtures/planted/marina", "fixtures/planted/workshop"} {
+	for _, pattern := range []string{"tests/procurement/SPEC.md",
+		"tests/procurement/approve-po*.md", "fixtures/planted/marina",
+		"fixtures/planted/workshop"} {
 		names, err := filepath.Glob("../../" + pattern)
 		require.NoError(d.t, err)
 		require.NotEmpty(d.t, names, pattern)
@@ -133,25 +141,31 @@ func (d *documented) furnish() {
 		}
 	}
 	for _, prompt := range []string{"my-prompt", "my-audit"} {
-		d.write(filepath.Join(d.root, "fixtures/prompts", prompt+".txt"), "Judge it, or audit it.\n")
+		d.write(filepath.Join(d.root, "fixtures/prompts", prompt+".txt"),
+			"Judge it, or audit it.\n")
 	}
 	// The agent of whom README speaks, a scanner, and the source of projects.
 	d.write(filepath.Join(d.root, "agent.sh"), "cat <<'END'\n"+smokeReport()+"END\n")
-	d.write(filepath.Join(d.root, "fixtures/auditors.md"), "# Auditors\n\n## bandit\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Format | json |\n| Timeout | 1m |\n\n```sh\necho '{\"findings\":[{\"file\":\"app.py\",\"line\":5,\"cwe\":\"CWE-78\",\"severity\":\"HIGH\",\"title\":\"a command\"}]}'\n```\n")
-	d.write(filepath.Join(filepath.Dir(d.root), "my-agent", "agent/agent.sh"), "echo '{\"findings\": []}'\n")
+	d.write(filepath.Join(d.root, "fixtures/auditors.md"),
+		"# Auditors\n\n## bandit\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Format | json |\n| Timeout | 1m |\n\n```sh\necho '{\"findings\":[{\"file\":\"app.py\",\"line\":5,\"cwe\":\"CWE-78\",\"severity\":\"HIGH\",\"title\":\"a command\"}]}'\n```\n")
+	d.write(filepath.Join(filepath.Dir(d.root), "my-agent", "agent/agent.sh"),
+		"echo '{\"findings\": []}'\n")
 	app, err := os.ReadFile("testdata/outside/app.py")
 	require.NoError(d.t, err)
 	shop := filepath.Join(filepath.Dir(d.root), "shop")
 	d.write(filepath.Join(shop, "app.py"), string(app))
 	d.write(filepath.Join(d.root, "known.csv"), "path,cwe,true,function\napp.py,78,true,ping\n")
-	for _, line := range []string{"new project dvja --repository ../shop --language Python", "import dvja known.csv",
+	for _, line := range []string{"new project dvja --repository ../shop --language Python",
+		"import dvja known.csv",
 		"new project pygoat --repository ../shop --language Python", "import pygoat known.csv"} {
 		d.run("what the pages need", "assay "+line)
 	}
 	p, err := fixture.ReadProject(os.DirFS(d.root), "fixtures/projects/pygoat.md")
 	require.NoError(d.t, err)
-	d.write(filepath.Join(d.root, "fixtures/keys.md"), "# Frozen Keys\n\n| Project | Date | Known | Decoys | SHA-256 | Reason |\n|---|---|---|---|---|---|\n| pygoat | 2026-11-01 | 1 | 0 | "+fixture.FrozenHash(p)+" | drafted |\n")
-	d.run("what the pages need", "git init -q -b main && git add -A && git commit -qm all && git update-ref refs/remotes/origin/main HEAD && echo >> agent.sh && git commit -qam changed")
+	d.write(filepath.Join(d.root, "fixtures/keys.md"),
+		"# Frozen Keys\n\n| Project | Date | Known | Decoys | SHA-256 | Reason |\n|---|---|---|---|---|---|\n| pygoat | 2026-11-01 | 1 | 0 | "+fixture.FrozenHash(p)+" | drafted |\n")
+	d.run("what the pages need",
+		"git init -q -b main && git add -A && git commit -qm all && git update-ref refs/remotes/origin/main HEAD && echo >> agent.sh && git commit -qam changed")
 }
 
 func (d *documented) write(file, text string) {
@@ -168,7 +182,8 @@ func (d *documented) run(page, line string) {
 	d.t.Helper()
 	records, _ := filepath.Glob(filepath.Join(d.root, "records", "*dvja*.json"))
 	filled := strings.NewReplacer("/tmp/", d.tmp+"/", "NAME", "my-agent", " DIR", " ${DIR}",
-		"records/<record>.json", slices.Max(append(records, "")), "http://localhost:8000/v1", "$ASSAY_BASE_URL").Replace(line)
+		"records/<record>.json", slices.Max(append(records, "")), "http://localhost:8000/v1",
+		"$ASSAY_BASE_URL").Replace(line)
 	switch {
 	case strings.Contains(line, "ollama:"):
 		filled = "export OLLAMA_HOST=${ASSAY_BASE_URL%/v1}; unset ASSAY_BASE_URL; " + filled
@@ -182,7 +197,8 @@ func (d *documented) run(page, line string) {
 		return
 	}
 	suite := strings.Contains(line, "go test ") || strings.HasPrefix(line, "gotestsum")
-	if cmd.ProcessState.ExitCode() != 1 || !suite || !strings.Contains(string(out), "FAIL ") || strings.Contains(string(out), "INVALID") || !verdictOf.Match(out) {
+	if cmd.ProcessState.ExitCode() != 1 || !suite || !strings.Contains(string(out), "FAIL ") ||
+		strings.Contains(string(out), "INVALID") || !verdictOf.Match(out) {
 		d.t.Errorf("%s: %s: %v\n%s", page, line, err, out)
 	}
 }

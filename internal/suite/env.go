@@ -43,7 +43,8 @@ type env struct {
 // newEnv returns the environment of a root with these flags.
 func newEnv(cfg Config, root *root) *env {
 	root.planted = namesPlanted(cfg.Filter)
-	e := &env{cfg: cfg, root: root, change: func() string { return cfg.Change }, say: func(string) {}}
+	e := &env{cfg: cfg, root: root, change: func() string { return cfg.Change },
+		say: func(string) {}}
 	return e.reading()
 }
 
@@ -51,7 +52,8 @@ func newEnv(cfg Config, root *root) *env {
 func (e *env) reading() *env {
 	c := *e
 	c.dimensions = sync.OnceValues(func() (map[audit.CWE]audit.Dimension, error) {
-		return fixture.ReadDimensions(c.root.setting("fixtures/dimensions.md"), "fixtures/dimensions.md")
+		return fixture.ReadDimensions(c.root.setting("fixtures/dimensions.md"),
+			"fixtures/dimensions.md")
 	})
 	c.goals = sync.OnceValues(c.readGoals)
 	c.registry = sync.OnceValues(c.readRegistry)
@@ -76,7 +78,8 @@ func (s *Suite) read() (*env, error) {
 		return nil, err
 	}
 	if lacking := root.lacking(); len(lacking) > 0 {
-		s.summary.note("%s has no %s: those shipped with Assay are used", root.Dir, strings.Join(lacking, ", "))
+		s.summary.note("%s has no %s: those shipped with Assay are used", root.Dir,
+			strings.Join(lacking, ", "))
 	}
 	e := newEnv(cfg, root)
 	e.auditors, e.reviewers, e.dotenv = s.opts.Auditors, s.opts.Reviewers, file
@@ -123,7 +126,8 @@ func (e *env) readGoals() (audit.Goals, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(stated)) {
 		if e.auditor(name) == nil && !strings.ContainsAny(name, ":/") && !names.Has(name) {
-			return g, fmt.Errorf("%s: goals for %q, and nothing has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", stated[name], name)
+			return g, fmt.Errorf(
+				"%s: goals for %q, and nothing has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", stated[name], name)
 		}
 	}
 	return g, nil
@@ -143,16 +147,19 @@ func (e *env) auditor(name string) audit.Auditor {
 func (e *env) readRegistry() (r auditor.Directory, err error) {
 	text := func(name string) (string, error) { p, err := e.prompt(name); return p.text, err }
 	r = auditor.Directory{Getenv: os.Getenv, Given: e.reviewers, Prompt: text, Budget: e.cfg.Budget}
-	if r.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"), "fixtures/models.md"); err != nil {
+	if r.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"),
+		"fixtures/models.md"); err != nil {
 		return r, err
 	}
-	r.Auditors, err = fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"), "fixtures/auditors.md")
+	r.Auditors, err = fixture.ReadAuditors(e.root.setting("fixtures/auditors.md"),
+		"fixtures/auditors.md")
 	for i := range r.Auditors {
 		r.Auditors[i].Root = e.root.Dir
 	}
 	isPatterns := func(a audit.AuditorEntry) bool { return a.Name == patterns.Name }
 	if !slices.ContainsFunc(r.Auditors, isPatterns) {
-		r.Auditors = append(r.Auditors, audit.AuditorEntry{Name: patterns.Name, Kind: "patterns", Format: "sarif", Timeout: 30 * time.Minute})
+		r.Auditors = append(r.Auditors, audit.AuditorEntry{Name: patterns.Name, Kind: "patterns",
+			Format: "sarif", Timeout: 30 * time.Minute})
 	}
 	return r, err
 }
@@ -234,7 +241,8 @@ func Fetch(ctx context.Context, p *audit.Project, root, cache, mirror string) (*
 		}
 		defer dir.Close()
 		if _, err := dir.Stat(p.Repository); err != nil {
-			return nil, fmt.Errorf("%s: the repository %s is not below the root: %w", p.Pos, p.Repository, err)
+			return nil, fmt.Errorf("%s: the repository %s is not below the root: %w", p.Pos,
+				p.Repository, err)
 		}
 		here := *p
 		here.Repository = filepath.Join(root, p.Repository)

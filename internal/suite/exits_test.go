@@ -44,7 +44,8 @@ func TestExitCodes(t *testing.T) {
 	suites, _ := commands(t)
 	expect := func(t *testing.T, c command, verdict string, args ...string) {
 		t.Helper()
-		want := map[string]int{"PASS": 0, "WARN": 0, "part": 0, "FAIL": 1, "INVALID": 1, "MISS": 1}[verdict]
+		want := map[string]int{"PASS": 0, "WARN": 0, "part": 0, "FAIL": 1,
+			"INVALID": 1, "MISS": 1}[verdict]
 		status, out := c.run(args...)
 		require.Equal(t, want, status, "%q:\n%s", args, out)
 		require.Contains(t, out, verdict)
@@ -58,7 +59,10 @@ func TestExitCodes(t *testing.T) {
 		dir := h.t.TempDir()
 		name := filepath.Join(dir, "report")
 		require.NoError(h.t, os.WriteFile(name, []byte(text), 0o644))
-		h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | "+kind+" |\n| Timeout | 1m |\n| Cost | 0 |\n| Reads | "+dir+" |\n\n```sh\ncat "+name+"\n```\n")
+		h.write("fixtures/auditors.md",
+			"# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | "+kind+
+				" |\n| Timeout | 1m |\n| Cost | 0 |\n| Reads | "+dir+" |\n\n```sh\ncat "+name+
+				"\n```\n")
 	}
 	bench := func(t *testing.T, script string) command {
 		h := newHouse(t)
@@ -107,7 +111,8 @@ func TestExitCodes(t *testing.T) {
 				h.baseline()
 			}
 			report(h, tt.kind, tt.report)
-			expect(t, command{h, suites}, tt.verdict, append([]string{"-test.run", "Regression", "-auditor", "canned"}, tt.args...)...)
+			expect(t, command{h, suites}, tt.verdict,
+				append([]string{"-test.run", "Regression", "-auditor", "canned"}, tt.args...)...)
 		}
 	})
 	t.Run("Smoke", func(t *testing.T) {
@@ -118,7 +123,8 @@ func TestExitCodes(t *testing.T) {
 		expect(t, command{h, suites}, "INVALID", "-test.run", "Smoke", "-auditor", "canned")
 	})
 	t.Run("workers", func(t *testing.T) {
-		for script, verdict := range map[string]string{right: "PASS", always: "FAIL", prose: "INVALID"} {
+		for script, verdict := range map[string]string{right: "PASS", always: "FAIL",
+			prose: "INVALID"} {
 			t.Run(verdict, func(t *testing.T) {
 				c := bench(t, script)
 				dsn := c.h.postgres()
@@ -130,7 +136,8 @@ func TestExitCodes(t *testing.T) {
 				defer st.Close()
 				for e, err := range st.Evaluations(t.Context(), store.Query{}) {
 					require.NoError(t, err)
-					require.LessOrEqual(t, e.Tries, 2, "a reply of no use is asked about once more: %s", e.Detail)
+					require.LessOrEqual(t, e.Tries, 2,
+						"a reply of no use is asked about once more: %s", e.Detail)
 				}
 			})
 		}

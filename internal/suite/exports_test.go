@@ -26,10 +26,12 @@ func TestNoPublicPackageExportsAnInternalType(t *testing.T) {
 					continue
 				}
 				set := token.NewFileSet()
-				file, err := parser.ParseFile(set, "../../"+pkg+"/"+e.Name(), nil, parser.SkipObjectResolution)
+				file, err := parser.ParseFile(set, "../../"+pkg+"/"+e.Name(), nil,
+					parser.SkipObjectResolution)
 				require.NoError(t, err)
 				for _, x := range internalTypes(file) {
-					t.Errorf("%s: an exported name has the internal type %s", set.Position(x.Pos()), x.X.(*ast.Ident).Name+"."+x.Sel.Name)
+					t.Errorf("%s: an exported name has the internal type %s", set.Position(x.Pos()),
+						x.X.(*ast.Ident).Name+"."+x.Sel.Name)
 				}
 			}
 		})

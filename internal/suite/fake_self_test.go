@@ -27,7 +27,13 @@ func TestFakeRunsAsTheRealOne(t *testing.T) {
 	want := []string{"registered", "started", "leaf", "gate"}
 	require.Equal(t, want, order(func(f func(T)) { play(t, "T", f) }))
 	var got []string
-	t.Run("real", func(t *testing.T) { got = order(func(f func(T)) { t.Run("x", func(t *testing.T) { f(real{t}) }) }) })
+	t.Run("real",
+		func(t *testing.T) {
+			got = order(func(f func(T)) {
+				t.Run("x",
+					func(t *testing.T) { f(real{t}) })
+			})
+		})
 	require.Equal(t, want, got)
 }
 

@@ -51,7 +51,8 @@ func play(t *testing.T, name string, f func(T), edit ...func(*fake)) *fake {
 }
 
 func newFake(name string, parent *fake) *fake {
-	return &fake{name: name, parent: parent, attrs: map[string]string{}, yielded: make(chan struct{}),
+	return &fake{name: name, parent: parent, attrs: map[string]string{},
+		yielded: make(chan struct{}),
 		release: make(chan struct{}), done: make(chan struct{})}
 }
 

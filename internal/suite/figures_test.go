@@ -50,14 +50,20 @@ func figuresBySQL(t *testing.T, file, model string) (e expected) {
 	defer db.Close()
 	of := func(outcome string) string { return "coalesce(SUM(outcome = '" + outcome + "'), 0)" }
 	of2 := func(label, outcomes string) string {
-		return "coalesce(SUM(expected_result = '" + label + "' AND outcome IN (" + outcomes + ")), 0)"
+		return "coalesce(SUM(expected_result = '" + label + "' AND outcome IN (" + outcomes +
+			")), 0)"
 	}
-	require.NoError(t, db.QueryRow(trialsSQL+"SELECT COUNT(*), "+of("correct")+", "+of("wrong")+", "+of("refused")+", "+of("malformed")+", "+of("errored")+", "+
-		of2("good", "'correct', 'wrong'")+", "+of2("good", "'correct'")+", "+of2("bad", "'correct', 'wrong'")+", "+of2("bad", "'correct'")+
+	require.NoError(t, db.QueryRow(trialsSQL+"SELECT COUNT(*), "+of("correct")+", "+of("wrong")+
+		", "+of("refused")+", "+of("malformed")+", "+of("errored")+", "+
+		of2("good", "'correct', 'wrong'")+", "+of2("good", "'correct'")+", "+of2("bad",
+		"'correct', 'wrong'")+", "+of2("bad", "'correct'")+
 		" FROM trials WHERE place = 1", model).
-		Scan(&e.trials, &e.correct, &e.wrong, &e.refused, &e.malformed, &e.errored, &e.goods, &e.goodsRight, &e.bads, &e.badsRight))
-	require.NoError(t, db.QueryRow(trialsSQL+"SELECT coalesce(SUM(usd), 0), coalesce(SUM(tokens_in + tokens_out), 0), coalesce(SUM(latency_ms), 0) / 1000.0 FROM rows_of", model).
-		Scan(&e.usd, &e.tokens, &e.seconds))
+		Scan(&e.trials, &e.correct, &e.wrong, &e.refused, &e.malformed, &e.errored, &e.goods,
+			&e.goodsRight, &e.bads, &e.badsRight))
+	require.NoError(t,
+		db.QueryRow(trialsSQL+
+			"SELECT coalesce(SUM(usd), 0), coalesce(SUM(tokens_in + tokens_out), 0), coalesce(SUM(latency_ms), 0) / 1000.0 FROM rows_of", model).
+			Scan(&e.usd, &e.tokens, &e.seconds))
 	return e
 }
 
@@ -65,11 +71,15 @@ func figuresBySQL(t *testing.T, file, model string) (e expected) {
 func (e *expected) metrics() map[string]float64 {
 	answered := float64(e.correct + e.wrong)
 	recall, specificity := float64(e.badsRight)/float64(e.bads), float64(e.goodsRight)/float64(e.goods)
-	all := map[string]float64{"errors/100": 100 * float64(e.wrong) / answered, "accuracy": float64(e.correct) / answered,
-		"recall": recall, "specificity": specificity, "balanced accuracy": (recall + specificity) / 2,
-		"unanswered": float64(e.refused+e.malformed+e.errored) / float64(e.trials),
-		"trials":     float64(e.trials), "cost": e.usd, "tokens": float64(e.tokens), "seconds": e.seconds}
-	maps.DeleteFunc(all, func(_ string, v float64) bool { return math.IsNaN(v) }) // no good case, or no bad one
+	all := map[string]float64{"errors/100": 100 * float64(e.wrong) / answered,
+		"accuracy": float64(e.correct) / answered,
+		"recall":   recall, "specificity": specificity,
+		"balanced accuracy": (recall + specificity) / 2,
+		"unanswered":        float64(e.refused+e.malformed+e.errored) / float64(e.trials),
+		"trials":            float64(e.trials), "cost": e.usd, "tokens": float64(e.tokens),
+		"seconds": e.seconds}
+	// no good case, or no bad one
+	maps.DeleteFunc(all, func(_ string, v float64) bool { return math.IsNaN(v) })
 	return all
 }
 
@@ -88,7 +98,8 @@ func TestEveryOutputHasTheFiguresOfTheDatabase(t *testing.T) {
 			reply.Latency = 3 * time.Second
 		}
 		switch {
-		case strings.Contains(r.Prompt, "-- 1 3"), strings.Contains(r.Model, "gpt-5.4") && strings.Contains(r.Prompt, "-- 0 1"):
+		case strings.Contains(r.Prompt, "-- 1 3"), strings.Contains(r.Model, "gpt-5.4") &&
+			strings.Contains(r.Prompt, "-- 0 1"):
 			reply.Content, reply.Finish = "I cannot help with that.", "content_filter"
 		case strings.Contains(r.Prompt, "-- 2 4"):
 			reply.Content = "hm"
@@ -103,7 +114,8 @@ func TestEveryOutputHasTheFiguresOfTheDatabase(t *testing.T) {
 	})
 	models := []string{"gpt-4o-mini", "gpt-5.4-mini"}
 	h := &figuresHouse{t: t, bout: b, assay: assay, db: b.h.path("results.db"), models: models}
-	args := []string{"-test.run", "Bench", "-model", strings.Join(models, ","), "-trials", "2", "-concurrency", "2"}
+	args := []string{"-test.run", "Bench", "-model", strings.Join(models, ","), "-trials", "2",
+		"-concurrency", "2"}
 
 	after := func(n int, signal os.Signal) string { // signals the run after so many requests
 		began := len(b.mock.Requests())
@@ -251,9 +263,11 @@ type benchJSON struct {
 
 func (h *figuresHouse) bench(e expected, b benchJSON, what string) {
 	h.t.Helper()
-	got := expected{trials: b.Consumed.Trials, correct: b.Outcomes["correct"], wrong: b.Outcomes["wrong"], refused: b.Outcomes["refused"],
+	got := expected{trials: b.Consumed.Trials, correct: b.Outcomes["correct"],
+		wrong: b.Outcomes["wrong"], refused: b.Outcomes["refused"],
 		malformed: b.Outcomes["malformed"], errored: b.Outcomes["errored"]}
-	require.Equal(h.t, expected{trials: e.trials, correct: e.correct, wrong: e.wrong, refused: e.refused, malformed: e.malformed, errored: e.errored}, got, what)
+	require.Equal(h.t, expected{trials: e.trials, correct: e.correct, wrong: e.wrong,
+		refused: e.refused, malformed: e.malformed, errored: e.errored}, got, what)
 	require.Equal(h.t, b.Planned, e.trials+b.Outcomes["skipped"], what)
 	h.close(e.usd, b.Consumed.USD, what)
 	h.close(e.seconds, b.Consumed.Seconds, what)
@@ -292,7 +306,8 @@ func (h *figuresHouse) benchfmt(want map[string]expected) {
 		if !ok {
 			continue
 		}
-		name := regexp.MustCompile(`^Bench/app=all/model=(.*)/prompt=`).FindStringSubmatch(string(res.Name))
+		name := regexp.MustCompile(
+			`^Bench/app=all/model=(.*)/prompt=`).FindStringSubmatch(string(res.Name))
 		if name == nil {
 			continue
 		}
@@ -308,7 +323,8 @@ func (h *figuresHouse) benchfmt(want map[string]expected) {
 	for model, e := range want {
 		require.Equal(h.t, 2.0, sums[model]["lines"], "benchfmt: a line a trial of %s", model)
 		for _, unit := range []string{"trials", "cost", "tokens", "seconds"} {
-			h.close(e.metrics()[unit], sums[model][unit]+sums[model][unit+"-low"], "benchfmt: %s of %s", unit, model)
+			h.close(e.metrics()[unit], sums[model][unit]+sums[model][unit+"-low"],
+				"benchfmt: %s of %s", unit, model)
 		}
 	}
 }
@@ -316,12 +332,14 @@ func (h *figuresHouse) benchfmt(want map[string]expected) {
 func (h *figuresHouse) comparison(want map[string]expected) {
 	h.t.Helper()
 	var d struct{ FiguresA, FiguresB benchJSON }
-	require.NoError(h.t, json.Unmarshal([]byte(h.run("compare", "-o", "json", h.models[0], h.models[1])), &d))
+	require.NoError(h.t,
+		json.Unmarshal([]byte(h.run("compare", "-o", "json", h.models[0], h.models[1])), &d))
 	h.bench(want[h.models[0]], d.FiguresA, "compare")
 	h.bench(want[h.models[1]], d.FiguresB, "compare")
 	text := h.run("compare", h.models[0], h.models[1])
 	for model, e := range want {
-		for _, shown := range []string{fmt.Sprintf("%.1f %%", 100*e.metrics()["unanswered"]), fmt.Sprintf("$%.2f", e.usd)} {
+		for _, shown := range []string{fmt.Sprintf("%.1f %%", 100*e.metrics()["unanswered"]),
+			fmt.Sprintf("$%.2f", e.usd)} {
 			require.Contains(h.t, text, shown, "compare: %s", model)
 		}
 	}

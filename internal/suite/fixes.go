@@ -37,7 +37,8 @@ func (x *target) fill(s *fixes.Sealed) {
 
 // fixTargets returns the targets of the chosen tables of fixes in the view that -view names,
 // and why some tables cannot be used, by name. What a view leaves out is logged.
-func (e *env) fixTargets(log func(string, ...any)) (all []target, broken map[string]error, err error) {
+func (e *env) fixTargets(log func(string, ...any)) (all []target,
+	broken map[string]error, err error) {
 	broken = map[string]error{}
 	view, fsys := fixes.Pool, e.root.fixtures()
 	if e.cfg.View != "" {
@@ -79,7 +80,8 @@ func (e *env) fixTargets(log func(string, ...any)) (all []target, broken map[str
 // fixTarget returns the target of a fix.
 func (e *env) fixTarget(x *fixes.Target, dims map[audit.CWE]audit.Dimension) target {
 	p := x.Project(dims)
-	shown := strings.Join(append([]string{seal.Hash(p), x.Base(), x.Head()}, x.Table.Scope...), "\n")
+	shown := strings.Join(append([]string{seal.Hash(p), x.Base(), x.Head()}, x.Table.Scope...),
+		"\n")
 	return target{project: p, fix: &shownFix{Target: *x}, hash: hashOf(shown)}
 }
 
@@ -123,7 +125,8 @@ func (e *env) named(ctx context.Context, name string) (target, error) {
 }
 
 // exportFix writes the sealed export of a tree or a change into a new folder.
-func (x *target) exportFix(ctx context.Context, fetch fixes.Fetch) (*fixes.Sealed, func() error, error) {
+func (x *target) exportFix(ctx context.Context, fetch fixes.Fetch) (*fixes.Sealed,
+	func() error, error) {
 	tmp, remove, err := box.TempDir("export")
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +177,8 @@ func scoreUnread(e *env, m *measurement) error {
 	times := map[string]int{}
 	for _, x := range m.trials {
 		v := x.audited()
-		in := score.Input{Project: p, Findings: v.Run.Report.Findings, Dimensions: dims, Roots: []string{v.Dir, v.Run.Report.Root}, Rounds: -1}
+		in := score.Input{Project: p, Findings: v.Run.Report.Findings, Dimensions: dims,
+			Roots: []string{v.Dir, v.Run.Report.Root}, Rounds: -1}
 		r, err := score.Score(in)
 		if err != nil {
 			return err
@@ -185,9 +189,11 @@ func scoreUnread(e *env, m *measurement) error {
 	}
 	var all []string
 	for _, k := range p.Known {
-		all = append(all, fmt.Sprintf("%s in %d of %s", k.ID, times[k.ID], plural(len(m.trials), "trial")))
+		all = append(all, fmt.Sprintf("%s in %d of %s", k.ID, times[k.ID],
+			plural(len(m.trials), "trial")))
 	}
-	m.record.Notes = append(m.record.Notes, "entries that nobody read, reported and not judged: "+strings.Join(all, ", "))
+	m.record.Notes = append(m.record.Notes, "entries that nobody read, reported and not judged: "+
+		strings.Join(all, ", "))
 	return nil
 }
 
@@ -223,18 +229,22 @@ func fixNotes(ms []*measurement) (notes []string) {
 	for _, m := range order {
 		pair := strata[m.target.fix.Stratum()]
 		if bad, good := pair[false], pair[true]; bad != nil && good != nil {
-			pairs = append(pairs, fixes.Pairs(&bad.target.fix.Target, resultsOf(bad), resultsOf(good))...)
+			pairs = append(pairs, fixes.Pairs(&bad.target.fix.Target, resultsOf(bad),
+				resultsOf(good))...)
 		}
 	}
 	if s, err := fixes.Summarize(pairs); err == nil {
 		notes = append(notes, s.String())
 	}
 	if trials > 0 {
-		note := fmt.Sprintf("findings that match no fix: %d in %s, nobody knows whether they are right", beside.Unknown, plural(trials, "trial"))
+		note := fmt.Sprintf(
+			"findings that match no fix: %d in %s, nobody knows whether they are right",
+			beside.Unknown, plural(trials, "trial"))
 		if changes {
 			note += fmt.Sprintf("; in added lines %d", beside.Inside)
 		}
-		notes = append(notes, fmt.Sprintf("%s; judged %d, at places that are not there %d", note, beside.Judged, beside.Wrong))
+		notes = append(notes, fmt.Sprintf("%s; judged %d, at places that are not there %d", note,
+			beside.Judged, beside.Wrong))
 	}
 	return notes
 }

@@ -18,7 +18,9 @@ import (
 func (h *house) fix() {
 	h.t.Helper()
 	git := func(args ...string) string {
-		out, err := exec.Command("git", append([]string{"-C", h.path("shop"), "-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...).CombinedOutput()
+		out, err := exec.Command("git",
+			append([]string{"-C", h.path("shop"), "-c", "user.name=a", "-c", "user.email=a@b.c"},
+				args...)...).CombinedOutput()
 		require.NoError(h.t, err, "%s", out)
 		return strings.TrimSpace(string(out))
 	}
@@ -28,7 +30,8 @@ func (h *house) fix() {
 	git("config", "uploadpack.allowAnySHA1InWant", "true")
 	git("add", "-A")
 	git("commit", "-qm", "first")
-	h.write("shop/users.py", strings.Replace(before, "\"select \" + name", "\"select %s\", name", 1))
+	h.write("shop/users.py", strings.Replace(before, "\"select \" + name",
+		"\"select %s\", name", 1))
 	git("commit", "-qam", "Fix SQL injection")
 	ctx := context.Background()
 	r, err := fixes.Open(ctx, h.path("shop"))
@@ -47,8 +50,9 @@ func TestFixesWithWorkers(t *testing.T) {
 	t.Setenv("ASSAY_CACHE", t.TempDir())
 	h.corpus(1)
 	h.fix()
-	h.write("fixtures/auditors.md", "# Auditors\n\n## grep\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Format | json |\n\n```sh\n"+
-		"grep -q '+ name' users.py && echo '[{\"file\":\"users.py\",\"line\":2,\"cwe\":\"CWE-89\",\"severity\":\"HIGH\",\"title\":\"x\"}]' || echo '[]'\n```\n")
+	h.write("fixtures/auditors.md",
+		"# Auditors\n\n## grep\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Format | json |\n\n```sh\n"+
+			"grep -q '+ name' users.py && echo '[{\"file\":\"users.py\",\"line\":2,\"cwe\":\"CWE-89\",\"severity\":\"HIGH\",\"title\":\"x\"}]' || echo '[]'\n```\n")
 	dsn := h.postgres()
 	h.worker(1, false)
 	f := play(t, "TestRegression", h.suite("-auditor", "grep", "-filter", "shop").Regression)

@@ -47,7 +47,8 @@ func TestPlainCorpusRuns(t *testing.T) {
 
 	f = play(t, "TestBench", h.suite("-model", "canned").Bench)
 	require.Empty(t, f.complaints())
-	require.Equal(t, map[string]string{"shop/list-orders-01-good": "good", "shop/list-orders-02-bad": "bad", "shop/search-orders-01-bad": "bad"}, answers(t, theirs))
+	require.Equal(t, map[string]string{"shop/list-orders-01-good": "good",
+		"shop/list-orders-02-bad": "bad", "shop/search-orders-01-bad": "bad"}, answers(t, theirs))
 	said := 0
 	for _, l := range f.logs {
 		said += strings.Count(l, `bad cases without "# Violates" (2 of 2)`)

@@ -17,10 +17,12 @@ import (
 // shellAgent gives the house the agent "agent": agent/agent.sh, which reports the first
 // findings of a report by the number in agent/lib/rules.txt, two folders down.
 func (h *house) shellAgent(rows string) {
-	h.write("agent/agent.sh", "set -e\nhere=$(dirname \"$0\")\nn=$(cat \"$here/lib/rules.txt\")\nhead -n $((8 + n)) \"$here/lib/report.txt\" | sed \"s/findings=.*/findings=$n/\"\nprintf '\\n=== SENTINEL: AUDIT COMPLETE ===\\n'\n")
+	h.write("agent/agent.sh",
+		"set -e\nhere=$(dirname \"$0\")\nn=$(cat \"$here/lib/rules.txt\")\nhead -n $((8 + n)) \"$here/lib/report.txt\" | sed \"s/findings=.*/findings=$n/\"\nprintf '\\n=== SENTINEL: AUDIT COMPLETE ===\\n'\n")
 	h.write("agent/lib/report.txt", found(20))
 	h.write("agent/lib/rules.txt", "20\n")
-	h.write("fixtures/auditors.md", "# Auditors\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 0 |\n| Environment | AGENT_MODEL |\n"+rows+"\n```sh\nsh \"$ASSAY_FILES/agent/agent.sh\"\n```\n")
+	h.write("fixtures/auditors.md",
+		"# Auditors\n\n## agent\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Timeout | 1m |\n| Cost | 0 |\n| Environment | AGENT_MODEL |\n"+rows+"\n```sh\nsh \"$ASSAY_FILES/agent/agent.sh\"\n```\n")
 }
 
 // newest returns the newest record of the house.
@@ -89,7 +91,8 @@ func TestLinksAreFollowedWithinTheRoot(t *testing.T) {
 	require.NoError(t, os.Remove(h.path("agent/lib/rules.txt")))
 	require.NoError(t, os.Symlink(outside, h.path("agent/lib/rules.txt")))
 	f := play(t, "TestRegression", h.suite("-auditor", "agent").Regression)
-	require.Contains(t, strings.Join(f.complaints(), "\n"), "fixtures/auditors.md:3: agent: Files agent/**: ")
+	require.Contains(t, strings.Join(f.complaints(), "\n"),
+		"fixtures/auditors.md:3: agent: Files agent/**: ")
 }
 
 // TestBesideBareAndRevision: -beside compares an agent with itself without its skill, and
@@ -97,19 +100,24 @@ func TestLinksAreFollowedWithinTheRoot(t *testing.T) {
 func TestBesideBareAndRevision(t *testing.T) {
 	h := newHouse(t)
 	h.repository(20)
-	h.shellAgent("| Files | agent/** |\n| Skill | skill/*.txt |\n| Command without skill | sh \"$ASSAY_FILES/agent/agent.sh\" |\n")
+	h.shellAgent(
+		"| Files | agent/** |\n| Skill | skill/*.txt |\n| Command without skill | sh \"$ASSAY_FILES/agent/agent.sh\" |\n")
 	h.write("skill/rules.txt", "20\n")
-	h.edit("fixtures/auditors.md", "sh \"$ASSAY_FILES/agent/agent.sh\"\n```", "cp \"$ASSAY_FILES/skill/rules.txt\" \"$ASSAY_FILES/agent/lib/rules.txt\"; sh \"$ASSAY_FILES/agent/agent.sh\"\n```")
+	h.edit("fixtures/auditors.md", "sh \"$ASSAY_FILES/agent/agent.sh\"\n```",
+		"cp \"$ASSAY_FILES/skill/rules.txt\" \"$ASSAY_FILES/agent/lib/rules.txt\"; sh \"$ASSAY_FILES/agent/agent.sh\"\n```")
 	h.write("agent/lib/rules.txt", "5\n")
 	git := func(args ...string) {
-		out, err := exec.Command("git", append([]string{"-C", h.dir, "-c", "user.name=a", "-c", "user.email=a@b.c"}, args...)...).CombinedOutput()
+		out, err := exec.Command("git",
+			append([]string{"-C", h.dir, "-c", "user.name=a", "-c", "user.email=a@b.c"},
+				args...)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 	recall := func(r *record.Record) float64 { return r.Trials[0].Result.Metrics.Recall.V }
 
 	s := h.suite("-auditor", "agent", "-beside", "bare")
 	play(t, "TestRegression", s.Regression)
-	require.Contains(t, strings.Join(s.summary.notes, "\n"), "agent: its skill adds +75.0 points of recall, +0.0 of precision, ")
+	require.Contains(t, strings.Join(s.summary.notes, "\n"),
+		"agent: its skill adds +75.0 points of recall, +0.0 of precision, ")
 	rec := h.newest()
 	require.InDelta(t, 1, recall(rec), 1e-9, "%s", rec.Text())
 	require.Equal(t, "agent (bare)", rec.Beside.Auditor)
@@ -129,7 +137,8 @@ func TestBesideBareAndRevision(t *testing.T) {
 	require.Contains(t, rec.Text(), "different beside it: skill/rules.txt")
 	out, err := exec.Command("git", "-C", h.dir, "status", "--short", "--", "skill").Output()
 	require.NoError(t, err)
-	require.Equal(t, " M skill/rules.txt\n", string(out), "index and work tree of the user are untouched")
+	require.Equal(t, " M skill/rules.txt\n", string(out),
+		"index and work tree of the user are untouched")
 
 	f = play(t, "TestRegression", h.suite("-auditor", "agent", "-beside", "git:nosuch").Regression)
 	require.Contains(t, f.complaints()[0], "-beside git:nosuch: git rev-parse: ")
@@ -153,7 +162,8 @@ func TestACollapseIsConfirmed(t *testing.T) {
 	f := play(t, "TestRegression", s.Regression)
 	require.Equal(t, "FAIL", f.attrs["verdict:agent/demo"], "%v", f.complaints())
 	require.Len(t, h.newest().Trials, 2)
-	require.Contains(t, strings.Join(s.summary.notes, "\n"), "a second trial of demo was started to confirm the collapse")
+	require.Contains(t, strings.Join(s.summary.notes, "\n"),
+		"a second trial of demo was started to confirm the collapse")
 }
 
 // TestEachCollapseIsConfirmed: of each auditor of a run, as long as the budget holds the
@@ -176,7 +186,8 @@ func TestEachCollapseIsConfirmed(t *testing.T) {
 		budget, agent, other, note string
 	}{
 		{"0.20", "WARN", "WARN", "the budget holds no second trial"},
-		{"0.35", "FAIL", "WARN", "other: the collapse of demo is not confirmed: the budget of $0.15 is used up"},
+		{"0.35", "FAIL", "WARN",
+			"other: the collapse of demo is not confirmed: the budget of $0.15 is used up"},
 		{"0.40", "FAIL", "FAIL", "other: a second trial of demo was started"},
 	} {
 		t.Run(c.budget, func(t *testing.T) {
@@ -203,7 +214,8 @@ func TestAnUnconfinedAgentIsAWarning(t *testing.T) {
 	require.Contains(t, strings.Join(strings.Fields(b.String()), " "), "unconfined")
 
 	broken := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(broken, "bwrap"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(broken, "bwrap"),
+		[]byte("#!/bin/sh\nexit 1\n"), 0o755))
 	t.Setenv("PATH", broken+":"+os.Getenv("PATH"))
 	t.Setenv("ASSAY_SANDBOX", "")
 	if missing := box.Missing(); missing != "" {
@@ -214,8 +226,10 @@ func TestAnUnconfinedAgentIsAWarning(t *testing.T) {
 	b.Reset()
 	s.summary.show(&b, view{width: screenWidth, lines: screenLines})
 	text := strings.Join(strings.Fields(b.String()), " ")
-	require.Contains(t, text, "agent: confined by Landlock, as bubblewrap does not work here; unconfined: the names,")
-	require.Contains(t, h.newest().Text(), "; unconfined: the names, sizes and times of files, the list of processes")
+	require.Contains(t, text,
+		"agent: confined by Landlock, as bubblewrap does not work here; unconfined: the names,")
+	require.Contains(t, h.newest().Text(),
+		"; unconfined: the names, sizes and times of files, the list of processes")
 	require.Empty(t, h.newest().Trials[0].Exposed)
 
 	t.Setenv("ASSAY_SANDBOX", "maybe")

@@ -17,29 +17,32 @@ import (
 // imports says which of our packages each of our packages may import. The house
 // has one direction; a new room gets a line here.
 var imports = map[string][]string{
-	".":                  {"audit", "internal/suite", "internal/workflow"},
-	"audit":              {},
-	"audit/fixture":      {"audit", "internal/cwe"},
-	"audit/findings":     {"audit"},
-	"audit/score":        {"audit", "internal/cwe", "internal/stat"},
-	"internal/auditor":   {"audit", "audit/findings", "internal/patterns", "internal/box", "internal/events"},
-	"internal/box":       {"audit"},
-	"internal/events":    {"audit"},
-	"internal/cwe":       {},
-	"internal/cwe/gen":   {},
-	"internal/stat":      {},
-	"internal/workflow":  {},
-	"internal/patterns":  {"audit", "audit/findings"},
-	"internal/seal":      {"audit"},
-	"internal/proof":     {"audit", "internal/box"},
-	"internal/planted":   {"audit", "audit/fixture", "internal/box", "internal/seal"},
-	"internal/store":     {"audit"},
-	"internal/fixes":     {"audit", "audit/fixture", "audit/score", "internal/box", "internal/cwe", "internal/seal", "internal/stat"},
+	".":              {"audit", "internal/suite", "internal/workflow"},
+	"audit":          {},
+	"audit/fixture":  {"audit", "internal/cwe"},
+	"audit/findings": {"audit"},
+	"audit/score":    {"audit", "internal/cwe", "internal/stat"},
+	"internal/auditor": {"audit", "audit/findings", "internal/patterns", "internal/box",
+		"internal/events"},
+	"internal/box":      {"audit"},
+	"internal/events":   {"audit"},
+	"internal/cwe":      {},
+	"internal/cwe/gen":  {},
+	"internal/stat":     {},
+	"internal/workflow": {},
+	"internal/patterns": {"audit", "audit/findings"},
+	"internal/seal":     {"audit"},
+	"internal/proof":    {"audit", "internal/box"},
+	"internal/planted":  {"audit", "audit/fixture", "internal/box", "internal/seal"},
+	"internal/store":    {"audit"},
+	"internal/fixes": {"audit", "audit/fixture", "audit/score", "internal/box", "internal/cwe",
+		"internal/seal", "internal/stat"},
 	"internal/postgres":  {"internal/box"},
 	"internal/run":       {"audit", "internal/store"},
 	"internal/run/river": {"audit", "internal/run", "internal/store"},
 	"internal/record":    {"audit", "audit/score", "internal/events", "internal/stat"},
-	"internal/report":    {"audit", "audit/findings", "audit/score", "internal/store", "internal/record", "internal/events"},
+	"internal/report": {"audit", "audit/findings", "audit/score", "internal/store",
+		"internal/record", "internal/events"},
 }
 
 // wires are the packages that put everything together.
@@ -47,8 +50,9 @@ var wires = []string{"internal/suite", "cmd/assay"}
 
 // drivers are the SQL drivers and the packages that may load one.
 var drivers = map[string][]string{
-	"modernc.org/sqlite":         {"internal/store"},
-	"github.com/jackc/pgx":       {"internal/store", "internal/postgres", "internal/proof", "internal/run/river"},
+	"modernc.org/sqlite": {"internal/store"},
+	"github.com/jackc/pgx": {"internal/store", "internal/postgres", "internal/proof",
+		"internal/run/river"},
 	"github.com/mattn/go-sqlite": {},
 }
 
@@ -64,7 +68,9 @@ func TestImportsRunOneWay(t *testing.T) {
 			return err
 		}
 		if d.IsDir() {
-			if skip := d.Name(); name != "." && (strings.HasPrefix(skip, ".") || skip == "testdata" || skip == "tests" || skip == "fixtures" || skip == "node_modules") {
+			if skip := d.Name(); name != "." && (strings.HasPrefix(skip, ".") ||
+				skip == "testdata" || skip == "tests" || skip == "fixtures" ||
+				skip == "node_modules") {
 				return fs.SkipDir
 			}
 			if _, err := fs.Stat(repository, path.Join(name, "go.mod")); err == nil && name != "." {

@@ -23,16 +23,27 @@ func TestBadInputEndsARunBeforeItIsPaid(t *testing.T) {
 		spoil func(h *house)
 		want  string
 	}{
-		{"a baseline of another project", func(h *house) { edit(h, base, `"project": "demo"`, `"project": "other"`) }, base + ":1: the baseline is of canned on other: expected canned on demo"},
-		{"a baseline of another auditor", func(h *house) { edit(h, base, `"auditor": "canned"`, `"auditor": "else"`) }, base + ":1: the baseline is of else on demo"},
-		{"a baseline of another judge", func(h *house) { edit(h, base, `"score": "3"`, `"score": "1"`) }, base + ":1: the baseline was judged by score version 1"},
-		{"a baseline of another key", func(h *house) { edit(h, "fixtures/projects/demo.md", "| HIGH |", "| LOW |") }, base + ":1: the baseline was made with the key"},
-		{"a baseline that is cut", func(h *house) { edit(h, base, `"auditor"`, `"auditor`) }, base + ":"},
+		{"a baseline of another project",
+			func(h *house) { edit(h, base, `"project": "demo"`, `"project": "other"`) }, base +
+				":1: the baseline is of canned on other: expected canned on demo"},
+		{"a baseline of another auditor",
+			func(h *house) { edit(h, base, `"auditor": "canned"`, `"auditor": "else"`) },
+			base + ":1: the baseline is of else on demo"},
+		{"a baseline of another judge",
+			func(h *house) { edit(h, base, `"score": "3"`, `"score": "1"`) },
+			base + ":1: the baseline was judged by score version 1"},
+		{"a baseline of another key",
+			func(h *house) { edit(h, "fixtures/projects/demo.md", "| HIGH |", "| LOW |") },
+			base + ":1: the baseline was made with the key"},
+		{"a baseline that is cut", func(h *house) { edit(h, base, `"auditor"`, `"auditor`) }, base +
+			":"},
 		{"goals for nobody", func(h *house) {
-			h.write("fixtures/goals.md", string(must(os.ReadFile(h.path("fixtures/goals.md"))))+"\n# Goals: cannd\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 1 % |\n")
+			h.write("fixtures/goals.md", string(must(os.ReadFile(h.path("fixtures/goals.md"))))+
+				"\n# Goals: cannd\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 1 % |\n")
 		}, `goals for "cannd", and nothing has that name`},
 		{"goals for no reviewer", func(h *house) {
-			h.write("fixtures/goals.md", string(must(os.ReadFile(h.path("fixtures/goals.md"))))+"\n# Bench: cannd\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 1 % |\n")
+			h.write("fixtures/goals.md", string(must(os.ReadFile(h.path("fixtures/goals.md"))))+
+				"\n# Bench: cannd\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 1 % |\n")
 		}, `goals for "cannd", and nothing has that name`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -42,7 +53,8 @@ func TestBadInputEndsARunBeforeItIsPaid(t *testing.T) {
 			h.baseline()
 			require.NoError(t, os.RemoveAll(h.path("records")))
 			for _, name := range []string{".md", ".tree.tsv"} { // a sound project beside it
-				h.write("fixtures/projects/sound"+name, string(must(os.ReadFile(h.path("fixtures/projects/demo"+name)))))
+				h.write("fixtures/projects/sound"+name,
+					string(must(os.ReadFile(h.path("fixtures/projects/demo"+name)))))
 			}
 			tt.spoil(h)
 			f := play(t, "TestRegression", h.suite("-auditor", "canned").Regression)

@@ -199,7 +199,8 @@ func judgeReplays(ms []*measurement) judged {
 			if err != nil {
 				text := "the recording cannot be compared with its baseline: " + err.Error()
 				one.Verdict = audit.Invalid
-				one.Reasons = []score.Reason{{Code: score.CodeInvalid, Verdict: audit.Invalid, Text: text}}
+				one.Reasons = []score.Reason{{Code: score.CodeInvalid,
+					Verdict: audit.Invalid, Text: text}}
 			}
 		}
 		j.projects = append(j.projects, one)

@@ -28,7 +28,8 @@ func TestAModelAudits(t *testing.T) {
 	require.NoError(t, err)
 	var fs []audit.Finding
 	for _, k := range p.Known {
-		fs = append(fs, audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File, Lines: k.Lines, Title: k.Title, Dimension: k.Dimension})
+		fs = append(fs, audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File,
+			Lines: k.Lines, Title: k.Title, Dimension: k.Dimension})
 	}
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if !strings.Contains(string(r.Body), `"tool_calls"`) {
@@ -49,7 +50,8 @@ func TestAModelAudits(t *testing.T) {
 	t.Setenv("ASSAY_BASE_URL", s.BaseURL)
 	t.Setenv("ASSAY_API_KEY", canary)
 
-	f := play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-prompt", "audit-prompt,terse").Regression)
+	f := play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-prompt",
+		"audit-prompt,terse").Regression)
 	require.NotNil(t, f.leaf("TestRegression/demo/gpt-4o-mini+terse"), f.complaints())
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
@@ -76,7 +78,8 @@ func TestAModelAudits(t *testing.T) {
 	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-reuse").Regression)
 	require.Len(t, s.Requests(), asked, "-reuse pays for no audit again: %s", f.complaints())
 
-	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-trials", "5", "-budget", "0.088").Regression)
+	f = play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-trials", "5",
+		"-budget", "0.088").Regression)
 	require.Contains(t, strings.Join(f.complaints(), "\n"), "the budget of $0.09 is used up")
 	require.Len(t, s.Requests(), asked+4, "two audits of 0.04 USD, and no turn of a third")
 	asked = len(s.Requests())
@@ -91,7 +94,8 @@ func TestAModelWhoseProviderFails(t *testing.T) {
 	h.copy("fixtures/prompts/audit-prompt.txt")
 	url, _ := server(t, 401)
 	t.Setenv("ASSAY_API_KEY", canary)
-	for base, cause := range map[string]string{url: "the key in ASSAY_API_KEY was refused", "http://nowhere.invalid/v1": "nowhere.invalid"} {
+	for base, cause := range map[string]string{url: "the key in ASSAY_API_KEY was refused",
+		"http://nowhere.invalid/v1": "nowhere.invalid"} {
 		t.Setenv("ASSAY_BASE_URL", base)
 		f := play(t, "TestSmoke", h.suite("-auditor", "gpt-4o-mini").Smoke)
 		require.Contains(t, strings.Join(f.complaints(), "\n"), cause)
@@ -99,7 +103,8 @@ func TestAModelWhoseProviderFails(t *testing.T) {
 	}
 	t.Setenv("ASSAY_BASE_URL", "http://nowhere.invalid/v1")
 	f := play(t, "TestSmoke", h.suite("-auditor", "nobody-priced", "-budget", "none").Smoke)
-	require.Contains(t, strings.Join(f.complaints(), "\n"), "nowhere.invalid", "one without a price is asked too")
+	require.Contains(t, strings.Join(f.complaints(), "\n"), "nowhere.invalid",
+		"one without a price is asked too")
 }
 
 // TestBenchOfAServerThatIsNotThere: though one case is asked, the fault is known as
@@ -113,7 +118,8 @@ func TestBenchOfAServerThatIsNotThere(t *testing.T) {
 	s := h.suite("-model", "gpt-4o-mini", "-filter", "01-good")
 	f := play(t, "TestBench", s.Bench)
 	require.NotEmpty(t, f.complaints())
-	require.Contains(t, everything(f), "connection refused (3 times running at "+gone.URL+"/v1): expected a server there")
+	require.Contains(t, everything(f), "connection refused (3 times running at "+gone.URL+
+		"/v1): expected a server there")
 	var out strings.Builder
 	s.summary.print(&out, view{all: true, width: screenWidth})
 	require.Contains(t, out.String(), "1 trial errored, the first: ")

@@ -26,7 +26,8 @@ func TestAModuleOutsideRunsTheSuites(t *testing.T) {
 	}
 	here, err := os.Getwd()
 	require.NoError(t, err)
-	o := &outside{t: t, dir: t.TempDir(), proxy: t.TempDir(), version: fmt.Sprintf("v0.1.0-d%x", sha256.Sum256([]byte(here)))}
+	o := &outside{t: t, dir: t.TempDir(), proxy: t.TempDir(), version: fmt.Sprintf("v0.1.0-d%x",
+		sha256.Sum256([]byte(here)))}
 	o.forget()
 	t.Cleanup(o.forget)
 	o.serve()
@@ -44,15 +45,19 @@ func TestAModuleOutsideRunsTheSuites(t *testing.T) {
 		require.NoError(t, err, "it lands in the folder of the module outside")
 	}
 	elsewhere := t.TempDir()
-	require.NoError(t, os.CopyFS(filepath.Join(elsewhere, "testdata"), os.DirFS(filepath.Join(o.dir, "testdata"))))
-	require.Contains(t, o.run(elsewhere, suites, "-test.run", "Smoke"), "grep", "one file runs the suites anywhere")
+	require.NoError(t, os.CopyFS(filepath.Join(elsewhere, "testdata"),
+		os.DirFS(filepath.Join(o.dir, "testdata"))))
+	require.Contains(t, o.run(elsewhere, suites, "-test.run", "Smoke"), "grep",
+		"one file runs the suites anywhere")
 }
 
 // An outside is a module that imports this one from a proxy of files.
 type outside struct {
 	t          *testing.T
 	dir, proxy string
-	version    string // of this folder alone, as the module cache is everybody's; always the same, so that only what changed is compiled
+	// of this folder alone, as the module cache is everybody's; always the same, so that only
+	// what changed is compiled
+	version string
 }
 
 // forget removes what the module cache holds of this run.
@@ -65,7 +70,8 @@ func (o *outside) forget() {
 // module on a proxy.
 func (o *outside) serve() {
 	copied := o.t.TempDir()
-	files := strings.Split(strings.TrimRight(o.run("../..", "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), "\x00"), "\x00")
+	files := strings.Split(strings.TrimRight(o.run("../..", "git", "ls-files", "-z", "--cached",
+		"--others", "--exclude-standard"), "\x00"), "\x00")
 	for _, name := range files {
 		b, err := os.ReadFile(filepath.Join("../..", name))
 		if os.IsNotExist(err) {
@@ -80,7 +86,8 @@ func (o *outside) serve() {
 	require.NoError(o.t, os.MkdirAll(versions, 0o755))
 	mod, err := os.ReadFile(filepath.Join(copied, "go.mod"))
 	require.NoError(o.t, err)
-	for name, text := range map[string]string{"list": o.version + "\n", o.version + ".info": `{"Version":"` + o.version + `"}`, o.version + ".mod": string(mod)} {
+	for name, text := range map[string]string{"list": o.version + "\n",
+		o.version + ".info": `{"Version":"` + o.version + `"}`, o.version + ".mod": string(mod)} {
 		require.NoError(o.t, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o644))
 	}
 	o.zip(copied, files, filepath.Join(versions, o.version+".zip"))
@@ -124,15 +131,19 @@ func (o *outside) module() {
 	}
 	project := filepath.Join(o.proxy, "mirror", "acme", "ping")
 	require.NoError(o.t, os.MkdirAll(project, 0o755))
-	require.NoError(o.t, os.WriteFile(filepath.Join(project, "app.py"), []byte(o.testdata("app.py")), 0o644))
+	require.NoError(o.t, os.WriteFile(filepath.Join(project, "app.py"),
+		[]byte(o.testdata("app.py")), 0o644))
 	o.run(project, "git", "init", "-q")
 	o.run(project, "git", "config", "uploadpack.allowAnySHA1InWant", "true")
 	o.run(project, "git", "add", "-A")
-	o.run(project, "git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qm", "app")
+	o.run(project, "git", "-c", "user.name=x", "-c", "user.email=x@example.com",
+		"commit", "-qm", "app")
 	commit := strings.TrimSpace(o.run(project, "git", "rev-parse", "HEAD"))
 	blob := strings.TrimSpace(o.run(project, "git", "rev-parse", "HEAD:app.py"))
-	o.write("testdata/assay/fixtures/projects/ping.md", strings.ReplaceAll(o.testdata("fixtures/projects/ping.md"), "COMMIT", commit))
-	o.write("testdata/assay/fixtures/projects/ping.tree.tsv", "path\tlines\tblob\napp.py\t5\t"+blob+"\n")
+	o.write("testdata/assay/fixtures/projects/ping.md",
+		strings.ReplaceAll(o.testdata("fixtures/projects/ping.md"), "COMMIT", commit))
+	o.write("testdata/assay/fixtures/projects/ping.tree.tsv", "path\tlines\tblob\napp.py\t5\t"+blob+
+		"\n")
 	o.run(o.dir, "go", "get", "-t", outsidePath+"@"+o.version)
 	o.run(o.dir, "go", "mod", "tidy")
 }
@@ -153,8 +164,10 @@ func (o *outside) run(dir, name string, args ...string) string {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	before := strings.TrimSpace(proxies())
-	cmd.Env = append(os.Environ(), "GOPROXY=file://"+o.proxy+","+before, "GONOSUMDB=example.com/*", "GONOSUMCHECK=1", "GOFLAGS=-mod=mod -modcacherw",
-		"GOMODCACHE="+modcache(), "ASSAY_ROOT=", "ASSAY_MIRROR="+filepath.Join(o.proxy, "mirror"), "ASSAY_CACHE="+filepath.Join(o.proxy, "cache"), "GOTOOLCHAIN=local")
+	cmd.Env = append(os.Environ(), "GOPROXY=file://"+o.proxy+","+before, "GONOSUMDB=example.com/*",
+		"GONOSUMCHECK=1", "GOFLAGS=-mod=mod -modcacherw",
+		"GOMODCACHE="+modcache(), "ASSAY_ROOT=", "ASSAY_MIRROR="+filepath.Join(o.proxy, "mirror"),
+		"ASSAY_CACHE="+filepath.Join(o.proxy, "cache"), "GOTOOLCHAIN=local")
 	out, err := cmd.CombinedOutput()
 	require.NoError(o.t, err, "%s", fmt.Sprintf("%s %v\n%s", name, args, out))
 	return string(out)

@@ -104,20 +104,26 @@ func TestInitWritesWhatRuns(t *testing.T) {
 			n := *n
 			n.t, n.root = t, filepath.Join(t.TempDir(), "mine")
 			require.NoError(t, os.Mkdir(n.root, 0o755))
-			require.Contains(t, n.says(0, n.assay, "init", n.root, "-l", language), "      # a checkout of Assay, from where the suites run\n  ASSAY_ROOT="+n.root+" go test -run 'Smoke|Bench'")
+			require.Contains(t, n.says(0, n.assay, "init", n.root, "-l", language),
+				"      # a checkout of Assay, from where the suites run\n  ASSAY_ROOT="+n.root+
+					" go test -run 'Smoke|Bench'")
 			lint := n.says(0, n.assay, "lint")
 			require.Contains(t, lint, "tests: applications 1, cases 6")
-			require.Equal(t, 1, strings.Count(lint, "advice: "), "the proof alone is left to do: %s", lint)
+			require.Equal(t, 1, strings.Count(lint, "advice: "),
+				"the proof alone is left to do: %s", lint)
 			out := n.says(0, n.suites, "-test.run", "Smoke|Regression|Bench")
 			require.Regexp(t, `PASS +patterns`, out)
-			require.Contains(t, strings.Join(strings.Fields(out), " "), "Regression: "+n.root+" has no fixtures/projects or fixtures/planted or fixtures/fixes: nothing to measure") // whatever the width
+			// whatever the width
+			require.Contains(t, strings.Join(strings.Fields(out), " "), "Regression: "+n.root+
+				" has no fixtures/projects or fixtures/planted or fixtures/fixes: nothing to measure")
 			require.Contains(t, n.says(0, n.assay, "report", "-o", "text"), "patterns")
 		})
 	}
 	require.NoError(t, os.Mkdir(first, 0o755))
 	n.says(0, n.assay, "init", first)
 	n.says(0, n.suites, "-test.run", "Regression")
-	require.Contains(t, n.says(1, n.suites, "-test.run", "Regression", "-auditor", "patterns"), "assay: patterns was not run: "+first+" lacks the fixtures named above")
+	require.Contains(t, n.says(1, n.suites, "-test.run", "Regression", "-auditor", "patterns"),
+		"assay: patterns was not run: "+first+" lacks the fixtures named above")
 	goals := n.write("fixtures/goals.md", "mine\n")
 	require.Contains(t, n.says(1, n.assay, "init", first), goals+" is there already")
 	b, err := os.ReadFile(goals)
@@ -138,10 +144,12 @@ func TestInitInAGoModule(t *testing.T) {
 	for _, name := range []string{"go.mod", "go.sum"} { // its dependencies, and this module as one
 		b, err := os.ReadFile(filepath.Join(house, name))
 		require.NoError(t, err)
-		text := strings.Replace(string(b), "module assay\n", "module theirs\n\nrequire assay v0.0.0\n\nreplace assay => "+house+"\n", 1)
+		text := strings.Replace(string(b), "module assay\n",
+			"module theirs\n\nrequire assay v0.0.0\n\nreplace assay => "+house+"\n", 1)
 		require.NoError(t, os.WriteFile(filepath.Join(module, name), []byte(text), 0o644))
 	}
-	require.Contains(t, n.says(0, n.assay, "init", n.root), "go get assay && go get -tool assay/cmd/assay\n  go test -run 'Smoke|Bench'")
+	require.Contains(t, n.says(0, n.assay, "init", n.root),
+		"go get assay && go get -tool assay/cmd/assay\n  go test -run 'Smoke|Bench'")
 	t.Setenv("GOFLAGS", "-mod=mod")
 	out := n.says(0, "env", "-u", "ASSAY_ROOT", "go", "-C", n.root, "test", "-run", "Smoke|Bench")
 	require.Regexp(t, `PASS +patterns`, out)
@@ -158,7 +166,8 @@ func TestTheFirstTenLines(t *testing.T) {
 	n.root = filepath.Join(dir, "a")
 	n.says(0, n.assay, "init", n.root, "-l", "python")
 	n.says(0, n.assay, "lint")
-	printed := strings.NewReplacer(n.root, "/tmp/mine", ": assay ", ": go run ./cmd/assay ").Replace(n.says(0, n.suites, "-test.run", "Smoke|Bench"))
+	printed := strings.NewReplacer(n.root, "/tmp/mine", ": assay ",
+		": go run ./cmd/assay ").Replace(n.says(0, n.suites, "-test.run", "Smoke|Bench"))
 	holdBlock(t, "../../README.md", "first", "```sh\n"+
 		"go run ./cmd/assay init /tmp/mine -l python        # cases, goals, an auditor, a workflow\n"+
 		"go run ./cmd/assay lint --root /tmp/mine\n"+
@@ -188,41 +197,57 @@ func TestAProjectOfOnesOwn(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "ping")
 	require.NoError(t, os.Mkdir(source, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(source, "app.py"), []byte(ownCode), 0o644))
-	require.NoError(t, os.WriteFile(filepath.Join(source, "sizes.py"), []byte("SIZES = [\n"+strings.Repeat("    1,\n", 9000)+"]\n"), 0o644)) // with one short file a guess is right by chance
+	// with one short file a guess is right by chance
+	require.NoError(t, os.WriteFile(filepath.Join(source, "sizes.py"),
+		[]byte("SIZES = [\n"+strings.Repeat("    1,\n", 9000)+"]\n"), 0o644))
 	require.NoError(t, os.Mkdir(n.root, 0o755))
 
-	out := n.says(0, n.assay, "new", "project", "ping", "--repository", source, "--language", "Python")
+	out := n.says(0, n.assay, "new", "project", "ping", "--repository", source,
+		"--language", "Python")
 	require.Contains(t, out, "next: fill in the key")
-	require.Contains(t, n.says(1, n.assay, "lint"), "fixtures/projects/ping.md:11: the key is empty: expected at least one known vulnerability, a row like | APP-1 |")
-	table := n.write("key.csv", "name,category,real vulnerability,function\napp,cmdi,true,ping\napp.py,pathtraver,false,\n")
+	require.Contains(t, n.says(1, n.assay, "lint"),
+		"fixtures/projects/ping.md:11: the key is empty: expected at least one known vulnerability, a row like | APP-1 |")
+	table := n.write("key.csv",
+		"name,category,real vulnerability,function\napp,cmdi,true,ping\napp.py,pathtraver,false,\n")
 	wrong := n.write("wrong.csv", "path,cwe,true\napp.py,89,perhaps\nelse.py,89,true\n")
-	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: the label is "perhaps": expected true or false`)
+	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong),
+		wrong+`:2: the label is "perhaps": expected true or false`)
 	n.write("wrong.csv", "path,cwe,true\napp.py,89,true\nelse.py,89,true\n")
-	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:3: "else.py" is no file of the project`)
-	n.write("wrong.csv", "path,line,cwe,true,title\napp.py,8,89,true,\"two\nlines\"\n\napp.py,9999,89,true,x\n")
-	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+":5: line 9999 is past the end of app.py")
+	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong),
+		wrong+`:3: "else.py" is no file of the project`)
+	n.write("wrong.csv",
+		"path,line,cwe,true,title\napp.py,8,89,true,\"two\nlines\"\n\napp.py,9999,89,true,x\n")
+	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong),
+		wrong+":5: line 9999 is past the end of app.py")
 	n.write("wrong.csv", "path,line,category,true\napp.py,8,injection,true\n")
-	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: "injection" is not a CWE: expected a number like CWE-89, or one of cmdi, codeinjection, crypto, `)
+	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong),
+		wrong+`:2: "injection" is not a CWE: expected a number like CWE-89, or one of cmdi, codeinjection, crypto, `)
 	n.write("wrong.csv", "path,line,cwe,true,title\napp.py,8,89,true,say \"x\"\n")
-	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong), wrong+`:2: column 22: bare " in non-quoted-field: expected CSV`)
-	require.Contains(t, n.says(0, n.assay, "import", "ping", table), "rows: 1 known vulnerabilities, 1 decoys")
+	require.Contains(t, n.says(1, n.assay, "import", "ping", wrong),
+		wrong+`:2: column 22: bare " in non-quoted-field: expected CSV`)
+	require.Contains(t, n.says(0, n.assay, "import", "ping", table),
+		"rows: 1 known vulnerabilities, 1 decoys")
 	log := n.write("log.sarif", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"t"}},"results":[
 		{"ruleId":"CWE-1336","message":{"text":"shown | raw"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":14}}}]},
 		{"ruleId":"CWE-89","kind":"pass","message":{"text":"bound"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":2}}}]},
 		{"ruleId":"CWE-918","suppressions":[{"kind":"external","justification":"constant"}],"message":{"text":"address"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"app.py"},"region":{"startLine":3}}}]}]}]}`)
-	require.Contains(t, n.says(0, n.assay, "import", "ping", log), "rows: 1 known vulnerabilities, 2 decoys")
+	require.Contains(t, n.says(0, n.assay, "import", "ping", log),
+		"rows: 1 known vulnerabilities, 2 decoys")
 	out = n.says(0, n.assay, "lint", "fixtures/projects/ping.md")
-	require.Contains(t, out, "PING-D1 names neither lines nor a function: expected one of them, it is matched anywhere in app.py")
+	require.Contains(t, out,
+		"PING-D1 names neither lines nor a function: expected one of them, it is matched anywhere in app.py")
 	require.Contains(t, out, "ping: 2 known vulnerabilities, 3 decoys, 2 files")
 
-	n.write("fixtures/goals.md", "# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 50 % |\n\n# Bench\n\n| Goal | Threshold |\n|---|---|\n| Balanced accuracy | >= 70 % |\n")
+	n.write("fixtures/goals.md",
+		"# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 50 % |\n\n# Bench\n\n| Goal | Threshold |\n|---|---|\n| Balanced accuracy | >= 70 % |\n")
 	out = n.says(0, n.suites, "-test.run", "Regression|Bench|Verify")
 	require.Regexp(t, `(PASS|WARN) +patterns +ping +1 +100\.0 %`, out)
 	require.NotContains(t, out, "dvja")
 	out = strings.Join(strings.Fields(out), " ") // whatever the width
 	require.Equal(t, 1, strings.Count(out, "those shipped with Assay are used"), out)
 	require.Contains(t, out, "Bench: "+n.root+" has no tests: nothing to measure")
-	require.Contains(t, n.says(1, n.assay, "capture", "patterns", "ping"), "fixtures/keys.md is not there, and the key of ping is not frozen")
+	require.Contains(t, n.says(1, n.assay, "capture", "patterns", "ping"),
+		"fixtures/keys.md is not there, and the key of ping is not frozen")
 	page := strings.TrimSpace(n.says(0, n.assay, "report"))
 	require.True(t, strings.HasPrefix(page, filepath.Join(n.root, "reports")), page)
 	require.Contains(t, n.says(0, n.assay, "report", "-o", "text"), "ping")
@@ -234,13 +259,16 @@ func TestNewFunctionsNeedNoOldOnes(t *testing.T) {
 	n := newNewcomer(t)
 	source := t.TempDir()
 	for _, name := range []string{"a", "b"} {
-		require.NoError(t, os.WriteFile(filepath.Join(source, name+".py"), []byte("def "+name+"():\n    pass\n"), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(source, name+".py"),
+			[]byte("def "+name+"():\n    pass\n"), 0o644))
 	}
 	require.NoError(t, os.Mkdir(n.root, 0o755))
 	n.says(0, n.assay, "new", "project", "two", "--repository", source, "--language", "Python")
-	n.says(0, n.assay, "import", "two", n.write("key.csv", "path,function,cwe,true\na.py,a,78,true\nb.py,b,78,true\n"))
+	n.says(0, n.assay, "import", "two",
+		n.write("key.csv", "path,function,cwe,true\na.py,a,78,true\nb.py,b,78,true\n"))
 	n.write("fixtures/projects/two.functions.tsv", "path\tfunction\tstart\tend\na.py\ta\t1\t2\n")
-	require.Contains(t, n.says(1, n.assay, "lint"), `names the function "b", which b.py does not declare`)
+	require.Contains(t, n.says(1, n.assay, "lint"),
+		`names the function "b", which b.py does not declare`)
 	n.says(0, n.assay, "fetch", "two", "--functions")
 	n.says(0, n.assay, "lint")
 }
@@ -251,15 +279,21 @@ func TestNewAsks(t *testing.T) {
 	require.NoError(t, os.Mkdir(n.root, 0o755))
 	n.says(0, n.assay, "new", "app", "stock", "--language", "go")
 	code := n.write("x.js", "eval(q)\n")
-	require.Contains(t, n.says(1, n.assay, "new", "case", "stock/run", "--code", code), "--label is not given: expected good or bad")
-	n.says(0, n.assay, "new", "case", "stock/run", "--code", code, "--label", "bad", "--violates", "2", "--description", "Runs it.")
+	require.Contains(t, n.says(1, n.assay, "new", "case", "stock/run", "--code", code),
+		"--label is not given: expected good or bad")
+	n.says(0, n.assay, "new", "case", "stock/run", "--code", code, "--label", "bad", "--violates",
+		"2", "--description", "Runs it.")
 	b, err := os.ReadFile(filepath.Join(n.root, "tests/stock/run-01-bad.md"))
 	require.NoError(t, err)
-	require.Equal(t, "# Description\n\nRuns it.\n\n# Code\n\n```javascript\neval(q)\n```\n\n# Expected\n\nbad\n\n# Violates\n\n2\n", string(b))
+	require.Equal(t,
+		"# Description\n\nRuns it.\n\n# Code\n\n```javascript\neval(q)\n```\n\n# Expected\n\nbad\n\n# Violates\n\n2\n", string(b))
 	n.write("tools/scan.sh", "echo '{\"findings\":[]}'\n")
 	n.says(0, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "sh tools/scan.sh")
-	require.Contains(t, n.says(1, n.assay, "new", "auditor", "more", "--command", "true"), "--cost is not given")
-	require.Contains(t, n.says(1, n.assay, "new", "auditor", "scan", "--cost", "0", "--command", "true"), "stays as it was")
-	require.Regexp(t, `FAIL +scan +0 of 5 flaws`, n.says(1, n.suites, "-test.run", "Smoke", "-auditor", "scan"), "its script can be read")
+	require.Contains(t, n.says(1, n.assay, "new", "auditor", "more", "--command", "true"),
+		"--cost is not given")
+	require.Contains(t, n.says(1, n.assay, "new", "auditor", "scan", "--cost", "0",
+		"--command", "true"), "stays as it was")
+	require.Regexp(t, `FAIL +scan +0 of 5 flaws`, n.says(1, n.suites, "-test.run", "Smoke",
+		"-auditor", "scan"), "its script can be read")
 	n.says(0, n.assay, "lint")
 }

@@ -66,8 +66,10 @@ var (
 func planTrials(r *running, m *measurement) error {
 	if r.definition.review {
 		for i := range trialsOf(r.env, m) {
-			m.trials = append(m.trials, &trial{review: &run.Trial{Case: m.target.subject, Spec: m.target.spec, Reviewer: m.variant.reviewer,
-				PromptName: m.variant.prompt.name, Prompt: m.variant.prompt.text, Index: i}})
+			m.trials = append(m.trials,
+				&trial{review: &run.Trial{Case: m.target.subject, Spec: m.target.spec,
+					Reviewer:   m.variant.reviewer,
+					PromptName: m.variant.prompt.name, Prompt: m.variant.prompt.text, Index: i}})
 		}
 		return nil
 	}
@@ -115,11 +117,14 @@ func (m *measurement) checkRecordings() error {
 		p := m.target.project
 		switch want := auditor.RulesHash(m.variant.entry); {
 		case rec.Commit != p.Commit:
-			errs = append(errs, fmt.Errorf("%s: recorded at commit %.12s, and %s is pinned to %.12s: record it again with assay capture", rec.Path(), rec.Commit, p.Name, p.Commit))
+			errs = append(errs,
+				fmt.Errorf("%s: recorded at commit %.12s, and %s is pinned to %.12s: record it again with assay capture", rec.Path(), rec.Commit, p.Name, p.Commit))
 		case rec.Source == "" && rec.Export != m.target.hash:
-			errs = append(errs, fmt.Errorf("%s: the sealed export of %s has changed since it was recorded: record it again with assay capture", rec.Path(), p.Name))
+			errs = append(errs,
+				fmt.Errorf("%s: the sealed export of %s has changed since it was recorded: record it again with assay capture", rec.Path(), p.Name))
 		case rec.Rules != want:
-			errs = append(errs, fmt.Errorf("%s: recorded with the rules %.12s, and they are %.12s now: record it again with assay capture %s %s", rec.Path(), rec.Rules, want, rec.Auditor, rec.Project))
+			errs = append(errs,
+				fmt.Errorf("%s: recorded with the rules %.12s, and they are %.12s now: record it again with assay capture %s %s", rec.Path(), rec.Rules, want, rec.Auditor, rec.Project))
 		}
 	}
 	return errors.Join(errs...)
@@ -150,7 +155,8 @@ func (r *running) describe(m *measurement) (x run.Audit, err error) {
 		x.Cost.Known = true
 		return x, nil
 	}
-	x.Provider, x.Keeps = providerOf(v.entry), v.entry.Priced && strings.Contains(v.entry.Command, "ASSAY_MAX_USD")
+	x.Provider, x.Keeps = providerOf(v.entry), v.entry.Priced &&
+		strings.Contains(v.entry.Command, "ASSAY_MAX_USD")
 	x.Cost = run.Cost{Expected: v.entry.Cost, Most: v.entry.Cost, Known: v.entry.Priced}
 	if len(earlier) > 0 {
 		x.Cost.Expected = mean(earlier)
@@ -160,7 +166,8 @@ func (r *running) describe(m *measurement) (x run.Audit, err error) {
 		x.Cost.Most = max(x.Cost.Most, x.Cost.Expected)
 	}
 	if budget := r.env.cfg.Budget; !x.Cost.Known && budget > 0 && !math.IsInf(budget, 1) {
-		return x, fmt.Errorf("%s: %s: its cost is not known, so no budget can hold: add the row | Cost | 5 USD | to its section (what one run may cost at most; 0 where it is free), or run with -budget none", v.entry.Pos, v.name)
+		return x, fmt.Errorf(
+			"%s: %s: its cost is not known, so no budget can hold: add the row | Cost | 5 USD | to its section (what one run may cost at most; 0 where it is free), or run with -budget none", v.entry.Pos, v.name)
 	}
 	return x, nil
 }
@@ -189,7 +196,8 @@ func providerOf(entry audit.AuditorEntry) string {
 // records or, where there are none, by its baseline.
 func (r *running) earlierCosts(auditor, project string) (costs []float64, err error) {
 	for _, rec := range r.records() {
-		if rec.Auditor == auditor && rec.Project == project && rec.Again == "" { // else its trials are another record's
+		// else its trials are another record's
+		if rec.Auditor == auditor && rec.Project == project && rec.Again == "" {
 			costs = append(costs, costsOf(rec)...)
 		}
 	}
@@ -237,9 +245,11 @@ func (r *running) jobs() (all []*trial) {
 // plan prepares the run: it opens the store, finds what an interrupted run completed and
 // estimates the cost. For a second part of this run, first is the ID of the first one and
 // spent what it cost.
-func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context.Context, *run.Plan, error) {
+func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context.Context,
+	*run.Plan, error) {
 	cfg := &r.env.cfg
-	c := run.Config{Budget: max(0, cfg.Budget-spent), Continue: first, Concurrency: cfg.Concurrency, Seed: planSeed, Reuse: cfg.Reuse, Progress: r.suite.progress.event,
+	c := run.Config{Budget: max(0, cfg.Budget-spent), Continue: first, Concurrency: cfg.Concurrency,
+		Seed: planSeed, Reuse: cfg.Reuse, Progress: r.suite.progress.event,
 		Run: store.Run{Suite: r.definition.name, ScoreVersion: score.Version, Parts: r.parts()}}
 	margin := lastMinute
 	if r.definition.review {
@@ -304,7 +314,8 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 // itemsOf returns the jobs for the engine.
 func itemsOf(st store.Store, jobs []*trial) run.Items {
 	if jobs[0].audit == nil {
-		return run.Items{Count: len(jobs), At: func(i int) run.Item { return jobs[i].review.Item() }}
+		return run.Items{Count: len(jobs),
+			At: func(i int) run.Item { return jobs[i].review.Item() }}
 	}
 	audits := make([]*run.Audit, len(jobs))
 	for i, j := range jobs {
@@ -333,7 +344,8 @@ func (r *running) parts() map[string]string {
 
 // addErrored adds to the trials what their errored attempts consumed in the runs that this
 // one continues.
-func (r *running) addErrored(ctx context.Context, st store.Store, plan *run.Plan, jobs []*trial) error {
+func (r *running) addErrored(ctx context.Context, st store.Store, plan *run.Plan,
+	jobs []*trial) error {
 	var ids []string
 	for _, one := range plan.Continued() {
 		ids = append(ids, one.ID)
@@ -383,11 +395,15 @@ func (r *running) notePlan(ctx context.Context, st store.Store, plan *run.Plan) 
 	chain := plan.Continued()
 	switch {
 	case len(chain) > 0 && r.env.cfg.Add:
-		r.suite.summary.first("%s: adds %d trials to the %d of the run of %s", name, e.Ask, e.Reused, day(chain[0].Started))
+		r.suite.summary.first("%s: adds %d trials to the %d of the run of %s", name, e.Ask,
+			e.Reused, day(chain[0].Started))
 	case len(chain) > 0:
-		r.suite.summary.first("%s: continues the interrupted run of %s: %d of %d trials were complete", name, day(chain[0].Started), e.Reused, e.Planned)
+		r.suite.summary.first(
+			"%s: continues the interrupted run of %s: %d of %d trials were complete", name,
+			day(chain[0].Started), e.Reused, e.Planned)
 	case e.Reused > 0:
-		r.suite.summary.first("%s: -reuse: %d of %d trials are answers of earlier runs", name, e.Reused, e.Planned)
+		r.suite.summary.first("%s: -reuse: %d of %d trials are answers of earlier runs", name,
+			e.Reused, e.Planned)
 	case !r.env.cfg.Reuse:
 		runs, err := st.Runs(ctx)
 		if err != nil || len(runs) == 0 {
@@ -397,8 +413,10 @@ func (r *running) notePlan(ctx context.Context, st store.Store, plan *run.Plan) 
 			if last.Suite != name {
 				continue
 			}
-			if differs := changedParts(last.Parts, plan.Config().Run.Parts); interrupted(&last) && len(last.Parts) > 0 && len(differs) > 0 {
-				r.suite.summary.first("%s: a new run: the interrupted one of %s differs in %s (-reuse takes its answers)", name, day(last.Started), strings.Join(differs, ", "))
+			if differs := changedParts(last.Parts, plan.Config().Run.Parts); interrupted(&last) &&
+				len(last.Parts) > 0 && len(differs) > 0 {
+				r.suite.summary.first(
+					"%s: a new run: the interrupted one of %s differs in %s (-reuse takes its answers)", name, day(last.Started), strings.Join(differs, ", "))
 			}
 			return
 		}
@@ -464,19 +482,23 @@ func (r *running) addTo(ctx context.Context, st store.Store, jobs []*trial) (str
 		}
 		return runs[i].ID, nil
 	}
-	return "", errors.New("-add: no earlier run has trials of the same auditor or reviewer, files, settings and target (those of the baseline do not count): run without -add first")
+	return "", errors.New(
+		"-add: no earlier run has trials of the same auditor or reviewer, files, settings and target (those of the baseline do not count): run without -add first")
 }
 
 // isBaseline reports whether a baseline holds the trials of a run: a trial is never on both
 // sides of a comparison.
 func (r *running) isBaseline(id string) bool {
 	return slices.ContainsFunc(r.selected, func(m *measurement) bool {
-		return m.baseline != nil && slices.ContainsFunc(m.baseline.Accepted, func(a record.Accepted) bool { return a.Run == id })
+		return m.baseline != nil &&
+			slices.ContainsFunc(m.baseline.Accepted,
+				func(a record.Accepted) bool { return a.Run == id })
 	})
 }
 
 // finalTrials returns the keys of those trials that have a final outcome in these runs.
-func finalTrials(ctx context.Context, st store.Store, runs []string, xs []*trial) (map[string]bool, error) {
+func finalTrials(ctx context.Context, st store.Store, runs []string, xs []*trial) (map[string]bool,
+	error) {
 	keys := make([]string, len(xs))
 	for i, x := range xs {
 		keys[i] = x.key()
@@ -535,14 +557,16 @@ func untilStopped(t T, margin time.Duration) (context.Context, func()) {
 	if !ok {
 		return ctx, stop
 	}
-	limited, cancel := context.WithDeadlineCause(ctx, at.Add(-margin), errors.New("the tests' own time is nearly up (-timeout)"))
+	limited, cancel := context.WithDeadlineCause(ctx, at.Add(-margin),
+		errors.New("the tests' own time is nearly up (-timeout)"))
 	return limited, func() { cancel(); stop() }
 }
 
 // records returns the test records of the root, read once.
 func (r *running) records() []*record.Record {
 	r.readRecords.Do(func() {
-		r.earlier, _ = record.ReadAll(filepath.Join(r.env.root.Dir, "records")) // what is no record states no cost
+		// what is no record states no cost
+		r.earlier, _ = record.ReadAll(filepath.Join(r.env.root.Dir, "records"))
 	})
 	return r.earlier
 }

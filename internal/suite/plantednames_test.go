@@ -21,8 +21,11 @@ func TestUnreadablePlantedProjectsAreAnError(t *testing.T) {
 
 // A draw is chosen by the name that pages and records give it.
 func TestADrawIsFilteredByItsName(t *testing.T) {
-	for filter, want := range map[string][]string{"marina@5": {"marina@5"}, "marina@1": {"marina"}, "planted-all@5": {"planted-all@5"}, "marina@0": {"marina@0"}, "marina@x": nil, "marina": {"marina@7", "marina@8"},
-		"marina.stays": {"marina.stays@7", "marina.stays@8"}, "marina.stays@7": {"marina.stays@7"}} {
+	for filter, want := range map[string][]string{"marina@5": {"marina@5"}, "marina@1": {"marina"},
+		"planted-all@5": {"planted-all@5"}, "marina@0": {"marina@0"}, "marina@x": nil,
+		"marina":         {"marina@7", "marina@8"},
+		"marina.stays":   {"marina.stays@7", "marina.stays@8"},
+		"marina.stays@7": {"marina.stays@7"}} {
 		e, err := checkout("../..", Config{Filter: filter, Seed: 7, Seeds: 2})
 		require.NoError(t, err)
 		targets, err := e.drawnTargets()

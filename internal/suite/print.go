@@ -23,10 +23,13 @@ import (
 
 // The suites, as they differ from each other.
 var (
-	smokeSuite = definition{name: "Smoke", collect: collectSmoke, score: scoreSmoke, check: checkSmoke, judge: judgeSmokeSuite}
+	smokeSuite = definition{name: "Smoke", collect: collectSmoke, score: scoreSmoke,
+		check: checkSmoke, judge: judgeSmokeSuite}
 
-	regressionSuite = definition{name: "Regression", long: true, needs: []string{projectsDir, plantedDir, fixes.Dir},
-		collect: collectRegression, score: scoreRegression, check: checkRegression, judge: judgeRegression}
+	regressionSuite = definition{name: "Regression", long: true,
+		needs:   []string{projectsDir, plantedDir, fixes.Dir},
+		collect: collectRegression, score: scoreRegression, check: checkRegression,
+		judge: judgeRegression}
 
 	benchSuite = definition{name: "Bench", long: true, needs: []string{"tests"}, review: true,
 		collect: collectBench, score: scoreBench, check: checkBench, judge: judgeBench}
@@ -69,7 +72,8 @@ func reportCheck(t T, m *measurement, name string) {
 func checkOf(m *measurement, g *score.Reason) string {
 	rep := &m.trials[len(m.trials)-1].audited().Run.Report
 	switch {
-	case g.Code == score.CodeInvalid && rep.Format == findings.Text && !(rep.Header && rep.Sentinel):
+	case g.Code == score.CodeInvalid && rep.Format == findings.Text &&
+		!(rep.Header && rep.Sentinel):
 		return "structure" // the report is truncated
 	case g.Code == score.CodeInvalid:
 		return "runs"
@@ -92,7 +96,8 @@ func checkRegression(t T, _ *env, m *measurement) {
 	}
 	if f.Corroborated.Known > 0 {
 		shown := score.ShowAll(score.AuditMetrics(), &score.Metrics{Part: f.Corroborated})
-		t.Attr("corroborated", strings.Join(append([]string{fmt.Sprint(f.Corroborated.Known)}, shown...), " | "))
+		t.Attr("corroborated",
+			strings.Join(append([]string{fmt.Sprint(f.Corroborated.Known)}, shown...), " | "))
 	}
 }
 
@@ -105,9 +110,11 @@ func checkBench(t T, e *env, m *measurement) {
 		switch x.result.Outcome {
 		case audit.OutcomeCorrect:
 		case audit.OutcomeWrong:
-			misses = append(misses, fmt.Sprintf("%s: answered %s, expected %s: %s", m.target.pos(), ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 0)))
+			misses = append(misses, fmt.Sprintf("%s: answered %s, expected %s: %s", m.target.pos(),
+				ev.Actual, ev.Expected, audit.OneLine(ev.Explanation, 0)))
 		default:
-			silent = append(silent, fmt.Sprintf("%s: %s: %s", m.target.pos(), x.result.Outcome, audit.OneLine(ev.Detail, 0)))
+			silent = append(silent, fmt.Sprintf("%s: %s: %s", m.target.pos(), x.result.Outcome,
+				audit.OneLine(ev.Detail, 0)))
 		}
 	}
 	t.Attr("outcome", string(m.trials[0].result.Outcome))
@@ -142,15 +149,18 @@ func printAccount(t T, r *running) {
 	}
 	t.Logf("planned %d = %s", sum.State.Planned, strings.Join(parts, " + "))
 	if sum.State.Spent > 0 {
-		text := fmt.Sprintf("%s: %s now, in %s", name, score.Dollars(sum.State.Spent), sum.State.Elapsed.Round(100*time.Millisecond))
+		text := fmt.Sprintf("%s: %s now, in %s", name, score.Dollars(sum.State.Spent),
+			sum.State.Elapsed.Round(100*time.Millisecond))
 		if sum.State.Earlier > 0 {
-			text += fmt.Sprintf(", at most %s in all with the run that it continues", score.Dollars(sum.State.Spent+sum.State.Earlier))
+			text += fmt.Sprintf(", at most %s in all with the run that it continues",
+				score.Dollars(sum.State.Spent+sum.State.Earlier))
 		}
 		if !math.IsInf(r.env.cfg.Budget, 1) {
 			text += fmt.Sprintf(", of the budget of %s", score.Dollars(r.env.cfg.Budget))
 		}
 		if sum.Unsure > 0 {
-			text += fmt.Sprintf(", %s of it the most that requests of unknown cost can have cost", score.Dollars(sum.Unsure))
+			text += fmt.Sprintf(", %s of it the most that requests of unknown cost can have cost",
+				score.Dollars(sum.Unsure))
 		}
 		note("%s", text)
 	}
@@ -202,8 +212,10 @@ func addedBySkill(ms []*measurement) string {
 
 // smokeRow returns the row of an auditor in Smoke.
 func smokeRow(m *measurement) line {
-	l := line{suite: "Smoke", who: m.variant.name, verdict: m.smoke.Verdict, cause: smokeCause(m.smoke),
-		figures: []string{fmt.Sprintf("%d of %d flaws", m.smoke.Found, len(m.target.project.Known)), fmt.Sprintf("%d of 5", m.passed)}}
+	l := line{suite: "Smoke", who: m.variant.name, verdict: m.smoke.Verdict,
+		cause: smokeCause(m.smoke),
+		figures: []string{fmt.Sprintf("%d of %d flaws", m.smoke.Found, len(m.target.project.Known)),
+			fmt.Sprintf("%d of 5", m.passed)}}
 	if n := len(m.trials); n > 1 {
 		l.n = n
 	}
@@ -240,7 +252,8 @@ func printProject(t T, r *running, m *measurement, j *score.Judgement, part bool
 	for _, g := range j.Reasons {
 		switch g.Verdict {
 		case audit.Fail, audit.Invalid, score.Changed:
-			t.Errorf("%s: %s on %s: %s: %s", m.target.pos(), m.variant.name, m.target.project.Name, g.Verdict, audit.OneLine(g.Text, 0))
+			t.Errorf("%s: %s on %s: %s: %s", m.target.pos(), m.variant.name, m.target.project.Name,
+				g.Verdict, audit.OneLine(g.Text, 0))
 		case audit.Warn:
 			t.Logf("%s: %s: %s", m.target.pos(), g.Verdict, audit.OneLine(g.Text, 0))
 		}
@@ -249,13 +262,15 @@ func printProject(t T, r *running, m *measurement, j *score.Judgement, part bool
 
 // projectRow returns the row of an auditor on a project.
 func projectRow(m *measurement, j *score.Judgement) line {
-	l := line{suite: "Regression", who: m.variant.name, about: m.target.project.Name, n: len(m.record.Counting()), verdict: j.Verdict}
+	l := line{suite: "Regression", who: m.variant.name, about: m.target.project.Name,
+		n: len(m.record.Counting()), verdict: j.Verdict}
 	if m.replayed() {
 		l.kind = rowReplay
 	}
 	if f := m.record.Figures(); f != nil {
 		l.figures = score.ShowAll(score.Main(score.AuditMetrics()), f)
-		if now, since := sinceBaseline(score.MetricRecall, j.Reasons); now.Defined { // the mean over the trials
+		// the mean over the trials
+		if now, since := sinceBaseline(score.MetricRecall, j.Reasons); now.Defined {
 			l.figures[0], l.since = score.Show(score.MetricRecall, now), since
 		}
 	}
@@ -282,13 +297,15 @@ func excluded(reasons []score.Reason) string {
 
 // begunTrials returns the trials of a measurement that were begun.
 func begunTrials(m *measurement) []record.Trial {
-	return slices.DeleteFunc(slices.Clone(m.record.Trials), func(t record.Trial) bool { return t.Seconds == 0 })
+	return slices.DeleteFunc(slices.Clone(m.record.Trials),
+		func(t record.Trial) bool { return t.Seconds == 0 })
 }
 
 // printWhole adds the row of an auditor over all of its projects: one figure, the gravest
 // reason and the command that decides it. Recordings have one where they changed.
 func printWhole(t T, r *running, name string, ms []*measurement, j *judged) {
-	l := line{suite: "Regression", who: name, verdict: j.verdict, n: j.pooled.Trials, whole: plural(len(ms)+len(j.others), "project"),
+	l := line{suite: "Regression", who: name, verdict: j.verdict, n: j.pooled.Trials,
+		whole:   plural(len(ms)+len(j.others), "project"),
 		figures: []string{j.pooled.Recall.String(), j.pooled.Precision.String()}}
 	if len(ms)+len(j.others) == 1 {
 		l.whole = ms[0].target.project.Name
@@ -306,8 +323,10 @@ func printWhole(t T, r *running, name string, ms []*measurement, j *judged) {
 		if whole = j.whole.Reasons; len(ms) == 1 {
 			whole = j.projects[0].Reasons
 		}
-		if _, l.since = sinceBaseline(score.MetricRecall, whole); l.since.baseline == "" && j.whole.Baseline.Defined {
-			l.since = since{score.Show(score.MetricRecall, j.whole.Baseline), points(j.whole.Baseline, j.whole.Recall)}
+		if _, l.since = sinceBaseline(score.MetricRecall, whole); l.since.baseline == "" &&
+			j.whole.Baseline.Defined {
+			l.since = since{score.Show(score.MetricRecall, j.whole.Baseline),
+				points(j.whole.Baseline, j.whole.Recall)}
 		}
 		for _, g := range j.whole.Reasons {
 			if g.Verdict == audit.Fail {
@@ -378,9 +397,13 @@ func (r *running) command(m *measurement, g *score.Reason) string {
 	case m == nil:
 	case g.Code == score.CodeReview && g.More > 0:
 		return r.env.assay("triage " + Quoted(m.target.project.Name))
-	case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && m.baseline != nil && m.beside == nil && m.written != "":
-		baseline := filepath.Join(r.env.root.Dir, filepath.FromSlash(record.BaselinePath(baselinesDir, m.variant.name, m.target.project.Name)))
-		return r.env.assay("compare " + Quoted(baseline) + " " + Quoted(strings.TrimSuffix(m.written, ".txt")+".json"))
+	case (g.Code == score.CodeDrop || g.Code == score.CodeReplay) && m.baseline != nil &&
+		m.beside == nil && m.written != "":
+		baseline := filepath.Join(r.env.root.Dir,
+			filepath.FromSlash(record.BaselinePath(baselinesDir, m.variant.name,
+				m.target.project.Name)))
+		return r.env.assay("compare " + Quoted(baseline) + " " +
+			Quoted(strings.TrimSuffix(m.written, ".txt")+".json"))
 	}
 	return ""
 }
@@ -397,7 +420,8 @@ func (r *running) adviseAudits(ms []*measurement, j *judged) string {
 		return ""
 	}
 	name, budget := ms[0].variant.name, r.env.cfg.Budget
-	with := map[string]string{"auditor": name, "trials": fmt.Sprint(max(1, a.Trials)), "add": "true"}
+	with := map[string]string{"auditor": name, "trials": fmt.Sprint(max(1, a.Trials)),
+		"add": "true"}
 	if a.Project != "" {
 		with["filter"] = a.Project
 	}
@@ -416,7 +440,8 @@ func (r *running) adviseAudits(ms []*measurement, j *judged) string {
 				to += ", with " + some(changed) + " as before"
 			}
 		}
-		r.suite.summary.do(to, r.prefix+resumeWith(os.Args[0], r.suite.flags, r.definition.name, old)+"; "+r.env.assay("baseline "+Quoted(name)))
+		r.suite.summary.do(to, r.prefix+resumeWith(os.Args[0], r.suite.flags,
+			r.definition.name, old)+"; "+r.env.assay("baseline "+Quoted(name)))
 	}
 	return r.prefix + resumeWith(os.Args[0], r.suite.flags, r.definition.name, with)
 }
@@ -441,8 +466,10 @@ func printBench(t T, r *running, label string, ms []*measurement, j *judged) {
 	l := line{suite: "Bench", who: label, verdict: j.verdict}
 	if j.partial {
 		l.verdict = "part"
-		if f, err := score.BenchOf(j.answers); err == nil && f.Outcomes[audit.OutcomeCorrect]+f.Outcomes[audit.OutcomeWrong] == 0 {
-			t.Errorf("%s: %s: none of %s has an answer", label, audit.Invalid, plural(len(j.answers), "trial"))
+		if f, err := score.BenchOf(j.answers); err == nil &&
+			f.Outcomes[audit.OutcomeCorrect]+f.Outcomes[audit.OutcomeWrong] == 0 {
+			t.Errorf("%s: %s: none of %s has an answer", label, audit.Invalid,
+				plural(len(j.answers), "trial"))
 		}
 	} else {
 		t.Attr("verdict:"+strings.ReplaceAll(v.name+"/"+v.prompt.name, " ", "_"), string(j.verdict))
@@ -452,7 +479,8 @@ func printBench(t T, r *running, label string, ms []*measurement, j *judged) {
 			case score.Changed:
 				t.Errorf("%s: %s: %s", label, g.Verdict, audit.OneLine(g.Text, 0))
 			case audit.Fail, audit.Invalid:
-				t.Errorf("fixtures/goals.md: %s: %s: %s", label, g.Verdict, audit.OneLine(g.Text, 0))
+				t.Errorf("fixtures/goals.md: %s: %s: %s", label, g.Verdict,
+					audit.OneLine(g.Text, 0))
 			case audit.Warn:
 				t.Logf("%s: %s: %s", label, g.Verdict, audit.OneLine(g.Text, 0))
 			}
@@ -470,7 +498,8 @@ func printBench(t T, r *running, label string, ms []*measurement, j *judged) {
 	}
 	addBenchRow(r, l, j.answers)
 	for _, app := range appsOf(ms) {
-		of := slices.DeleteFunc(slices.Clone(ms), func(m *measurement) bool { return m.target.subject.App != app })
+		of := slices.DeleteFunc(slices.Clone(ms),
+			func(m *measurement) bool { return m.target.subject.App != app })
 		addBenchRow(r, line{suite: "Bench", who: label, about: app}, answersOf(of))
 	}
 }
@@ -582,14 +611,16 @@ func causeOf(g score.Reason) string {
 		if g.Now.V == 0 {
 			return g.Text
 		}
-		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
+		return fmt.Sprintf("%s %s, by chance up to %s", what, score.Show(g.Metric, g.Now),
+			score.Show(g.Metric, g.Want))
 	case score.CodeReview:
 		if g.More == 0 {
 			return what + " depends on findings that are ruled arguable"
 		}
 		return fmt.Sprintf("%s: review %d more findings", what, g.More)
 	}
-	return fmt.Sprintf("%s %s, goal %s", what, score.Show(g.Metric, g.Now), score.Show(g.Metric, g.Want))
+	return fmt.Sprintf("%s %s, goal %s", what, score.Show(g.Metric, g.Now),
+		score.Show(g.Metric, g.Want))
 }
 
 // plural returns "1 trial" or "3 trials".

@@ -180,9 +180,11 @@ func (p *progress) line(now time.Time) string {
 func tally(s *run.State) string {
 	parts := []string{fmt.Sprintf("%d/%d", s.Done, s.Planned)}
 	if b, ok := balanced(s); ok {
-		parts = append(parts, fmt.Sprintf("balanced %.1f %% (%.0f to %.0f)", 100*b.Center, 100*b.Lo, 100*b.Hi))
+		parts = append(parts, fmt.Sprintf("balanced %.1f %% (%.0f to %.0f)", 100*b.Center,
+			100*b.Lo, 100*b.Hi))
 	}
-	for _, o := range []audit.Outcome{audit.OutcomeErrored, audit.OutcomeMalformed, audit.OutcomeRefused} {
+	for _, o := range []audit.Outcome{audit.OutcomeErrored, audit.OutcomeMalformed,
+		audit.OutcomeRefused} {
 		if n := s.Outcome(o); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}

@@ -18,7 +18,8 @@ import (
 // published, scored by today's key and rules, by project and auditor, and the keys by
 // project; with names, of these auditors alone. A project that cannot be scored is an error,
 // beside the others.
-func (j Judge) Published(ctx context.Context, names ...string) (rs []*record.Record, keys map[string]*audit.Project, err error) {
+func (j Judge) Published(ctx context.Context, names ...string) (rs []*record.Record,
+	keys map[string]*audit.Project, err error) {
 	by, err := j.env.recordings()
 	if err != nil {
 		return nil, nil, err
@@ -59,16 +60,20 @@ func (j Judge) scorePublished(ctx context.Context, p *audit.Project, v *variant,
 	if err != nil {
 		return nil, err
 	}
-	r := &record.Record{Date: date, Suite: regressionSuite.name, Project: p.Name, Auditor: v.name, Replay: true,
-		Commit: p.Commit, Key: p.KeyHash, Score: score.Version, Judgement: score.Judgement{Verdict: score.AsRecorded}}
+	r := &record.Record{Date: date, Suite: regressionSuite.name, Project: p.Name, Auditor: v.name,
+		Replay: true,
+		Commit: p.Commit, Key: p.KeyHash, Score: score.Version,
+		Judgement: score.Judgement{Verdict: score.AsRecorded}}
 	for _, rec := range v.replay {
-		a, err := auditor.Replay(rec, j.env.root.fixtures(), v.entry.Rules).Audit(ctx, audit.AuditTask{})
+		a, err := auditor.Replay(rec, j.env.root.fixtures(), v.entry.Rules).Audit(ctx,
+			audit.AuditTask{})
 		if err != nil {
 			return nil, err
 		}
 		r.Version, r.Model = a.Version, a.Model
 		t := trialOf(&run.Audited{Run: a, Usage: a.Usage})
-		t.Result, err = score.Score(score.Input{Project: p, Findings: a.Report.Findings, Dimensions: dims, Rounds: -1})
+		t.Result, err = score.Score(score.Input{Project: p, Findings: a.Report.Findings,
+			Dimensions: dims, Rounds: -1})
 		if err != nil {
 			return nil, err
 		}

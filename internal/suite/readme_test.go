@@ -35,7 +35,9 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 
 	var short strings.Builder
 	s.summary.print(&short, view{width: screenWidth, lines: screenLines})
-	holdBlock(t, "../../README.md", "summary", "```\n$ go test -run 'Smoke|Regression|Bench'\nPASS\n"+strings.ReplaceAll(short.String(), ": assay ", ": go run ./cmd/assay ")+"```\n")
+	holdBlock(t, "../../README.md", "summary",
+		"```\n$ go test -run 'Smoke|Regression|Bench'\nPASS\n"+strings.ReplaceAll(short.String(),
+			": assay ", ": go run ./cmd/assay ")+"```\n")
 
 	const page = "../../docs/maintainers/figures.md"
 	var public, planted figures
@@ -57,7 +59,8 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 		for _, who := range project.children {
 			if told, ok := who.attrs["corroborated"]; ok {
 				cells := strings.Split(told, " | ")
-				corroborated.put(path.Base(who.name), path.Base(project.name)+" ("+cells[0]+")", cells[1]+", "+cells[2])
+				corroborated.put(path.Base(who.name), path.Base(project.name)+" ("+cells[0]+")",
+					cells[1]+", "+cells[2])
 			}
 		}
 	}
@@ -96,11 +99,13 @@ func areaTable(t *testing.T) string {
 			a := v.auditor
 			if a == nil {
 				a = auditor.Replay(v.replay[0], e.root.fixtures(), nil)
-				require.Equal(t, key.Commit, v.replay[0].Commit, "%s read another draw of %s", v.name, name)
+				require.Equal(t, key.Commit, v.replay[0].Commit,
+					"%s read another draw of %s", v.name, name)
 			}
 			run, _, err := (&target{project: key, drawn: drawn}).audit(t.Context(), a, 0, nil)
 			require.NoError(t, err)
-			r, err := score.Score(score.Input{Project: key, Findings: run.Report.Findings, Dimensions: dims})
+			r, err := score.Score(score.Input{Project: key, Findings: run.Report.Findings,
+				Dimensions: dims})
 			require.NoError(t, err)
 			m := r.Metrics
 			f.put(fmt.Sprintf("%s, %d", name, len(key.Known)), v.name,
@@ -177,7 +182,8 @@ var generated = regexp.MustCompile(`(?s)<!-- begin: .*?<!-- end: [^>]*-->`)
 func TestUserPagesAreShort(t *testing.T) {
 	words := 0
 	pages := userPages(t)
-	require.LessOrEqual(t, len(pages), 10, "pages for users: move one to docs/maintainers, or merge two")
+	require.LessOrEqual(t, len(pages), 10,
+		"pages for users: move one to docs/maintainers, or merge two")
 	for _, page := range pages {
 		b, err := os.ReadFile(page)
 		require.NoError(t, err)
@@ -186,8 +192,10 @@ func TestUserPagesAreShort(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		require.LessOrEqual(t, len(lines), 150, "%s: more lines than a page may have", page)
 		for i, l := range lines {
-			if !strings.HasPrefix(l, "|") && !strings.HasPrefix(l, "    ") && !strings.Contains(l, "go test ") && !strings.Contains(l, "](http") {
-				require.LessOrEqual(t, utf8.RuneCountInString(l), 132, "%s:%d: wider than a screen", page, i+1)
+			if !strings.HasPrefix(l, "|") && !strings.HasPrefix(l, "    ") &&
+				!strings.Contains(l, "go test ") && !strings.Contains(l, "](http") {
+				require.LessOrEqual(t, utf8.RuneCountInString(l), 132,
+					"%s:%d: wider than a screen", page, i+1)
 			}
 		}
 	}
@@ -197,7 +205,8 @@ func TestUserPagesAreShort(t *testing.T) {
 // TestLinksLeadSomewhere: each link of a page leads to a file and a heading that exist.
 func TestLinksLeadSomewhere(t *testing.T) {
 	heading, link := regexp.MustCompile("(?m)^#+ (.*)$"), regexp.MustCompile(`\]\(([^)\s:]+)\)`)
-	for _, page := range append(append(userPages(t), maintainerPages(t)...), "../../SECURITY.md", "../../CHANGELOG.md") {
+	for _, page := range append(append(userPages(t), maintainerPages(t)...), "../../SECURITY.md",
+		"../../CHANGELOG.md") {
 		b, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
@@ -234,7 +243,8 @@ func anchorOf(heading string) string {
 }
 
 // shellBlock is a block of commands, quoted one within a file that is shown whole.
-var shellBlock, quoted = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$"), regexp.MustCompile("(?ms)^````.*?^````$")
+var shellBlock, quoted = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$"), regexp.MustCompile(
+	"(?ms)^````.*?^````$")
 
 // shellBlocks returns the commands of each block of a page.
 func shellBlocks(page []byte) (blocks []string) {
@@ -250,7 +260,8 @@ func TestDocumentedTestsHaveTheirFlags(t *testing.T) {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	define(flags)
 	known := func(name string) bool {
-		return flags.Lookup(name) != nil || flag.Lookup("test."+name) != nil || name == "c" || name == "o" || name == "tags"
+		return flags.Lookup(name) != nil || flag.Lookup("test."+name) != nil || name == "c" ||
+			name == "o" || name == "tags"
 	}
 	lines := 0
 	for _, page := range append(userPages(t), maintainerPages(t)...) {
@@ -264,8 +275,10 @@ func TestDocumentedTestsHaveTheirFlags(t *testing.T) {
 				}
 				lines++
 				command, _, _ = strings.Cut(command, "  #")
-				for _, f := range regexp.MustCompile(`(?:^|\s)-([a-z]+)`).FindAllStringSubmatch(command, -1) {
-					require.True(t, known(f[1]), "%s: %q has the flag -%s, which is not there", page, line, f[1])
+				for _, f := range regexp.MustCompile(
+					`(?:^|\s)-([a-z]+)`).FindAllStringSubmatch(command, -1) {
+					require.True(t, known(f[1]), "%s: %q has the flag -%s, which is not there",
+						page, line, f[1])
 				}
 			}
 		}
@@ -299,5 +312,6 @@ func holdBlock(t *testing.T, file, name, text string) {
 		require.NoError(t, os.WriteFile(file, []byte(before+begin+text+end+after), 0o644))
 		return
 	}
-	t.Errorf("%s: the block %q shows something else: write it with ASSAY_UPDATE=1; expected\n%s", file, name, text)
+	t.Errorf("%s: the block %q shows something else: write it with ASSAY_UPDATE=1; expected\n%s",
+		file, name, text)
 }

@@ -32,7 +32,8 @@ func writeRecords(t T, r *running, run string, ms []*measurement, j *judged) {
 			rec.Whole = &whole
 		}
 		var err error
-		if rec.Stated, err = record.ReadStated(e.root.fixtures(), baselinesDir, rec.Project); err != nil {
+		if rec.Stated, err = record.ReadStated(e.root.fixtures(),
+			baselinesDir, rec.Project); err != nil {
 			t.Error(err)
 		}
 		kept := m.transcripts
@@ -66,8 +67,10 @@ func writeSide(t T, e *env, side *measurement, of string) {
 		rec.Judgement = side.smoke.Judgement
 	} else {
 		var err error
-		subject := score.Subject{Name: rec.Project, Goals: rec.Goals, Now: record.ScoreTrials(rec.Trials)}
-		if rec.Judgement, err = score.Judge(subject, score.Rules{Deterministic: deterministic(side.variant)}); err != nil {
+		subject := score.Subject{Name: rec.Project, Goals: rec.Goals,
+			Now: record.ScoreTrials(rec.Trials)}
+		if rec.Judgement, err = score.Judge(subject,
+			score.Rules{Deterministic: deterministic(side.variant)}); err != nil {
 			t.Errorf("%s: %v", rec.Auditor, err)
 		}
 	}
@@ -116,7 +119,8 @@ func saveArtifacts(t T, m *measurement) {
 		if len(a.Raw) == 0 {
 			continue
 		}
-		name := fmt.Sprintf("report-%s-%02d.%s", segment(m.variant.name), i+1, cmp.Or(a.Report.Format, "txt"))
+		name := fmt.Sprintf("report-%s-%02d.%s", segment(m.variant.name), i+1,
+			cmp.Or(a.Report.Format, "txt"))
 		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), a.Raw, 0o644); err != nil {
 			t.Errorf("the artifact %s cannot be written: %v", name, err)
 		}

@@ -35,7 +35,8 @@ func printRecorded(r *running, variants [][]*measurement) error {
 	}
 	var all []recorded
 	for _, ms := range variants {
-		on := slices.DeleteFunc(slices.Clone(ms), func(m *measurement) bool { return !shared[m.target.project.Name] })
+		on := slices.DeleteFunc(slices.Clone(ms),
+			func(m *measurement) bool { return !shared[m.target.project.Name] })
 		if len(on) < len(shared) || len(on) == 0 || !on[0].published() {
 			continue
 		}
@@ -55,7 +56,8 @@ func printRecorded(r *running, variants [][]*measurement) error {
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
 		x.recall = p.Recall.Value.V
-		x.line = line{suite: "Regression", who: v.name, n: p.Trials, used: make([]string, len(usedHeads)),
+		x.line = line{suite: "Regression", who: v.name, n: p.Trials,
+			used:    make([]string, len(usedHeads)),
 			figures: []string{p.Recall.String(), p.Precision.String()}}
 		if p.USD.Defined {
 			x.line.used[0] = score.Dollars(p.USD.V)

@@ -26,7 +26,8 @@ func (h *house) demo(n int) {
 func (h *house) record(report string, edit ...func(*auditor.Recording)) {
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(h.t, err)
-	rec := &auditor.Recording{Auditor: "canned", Project: "demo", Commit: p.Commit, Export: seal.Hash(p), Key: p.KeyHash,
+	rec := &auditor.Recording{Auditor: "canned", Project: "demo", Commit: p.Commit,
+		Export: seal.Hash(p), Key: p.KeyHash,
 		Version: "1", Command: "cat", Date: "2026-01-02", Format: "text"}
 	for _, e := range edit {
 		e(rec)
@@ -37,8 +38,10 @@ func (h *house) record(report string, edit ...func(*auditor.Recording)) {
 // found is a report that finds the first n entries.
 func found(n int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "=== HEADER START ===\nProject root: .\nCOVERAGE: 1/10\nSTATS: findings=%d\n", n)
-	b.WriteString("=== HEADER END ===\n\n| ID | Severity | CWE | File | Lines | Title |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "=== HEADER START ===\nProject root: .\nCOVERAGE: 1/10\nSTATS: findings=%d\n",
+		n)
+	b.WriteString(
+		"=== HEADER END ===\n\n| ID | Severity | CWE | File | Lines | Title |\n|---|---|---|---|---|---|\n")
 	for i := range n {
 		fmt.Fprintf(&b, "| %d | HIGH | CWE-89 | f%02d.java | 40 | t |\n", i+1, i)
 	}
@@ -72,18 +75,26 @@ func TestRegressionCanFail(t *testing.T) {
 	}{
 		{"all found", 0, found(33), "PASS", ""},
 		{"as the baseline", 33, found(33), "PASS", ""},
-		{"recall below the goal without a baseline", 0, found(22), "FAIL", "recall 66.7 % misses the goal of 70.0 %; there is no baseline"},
+		{"recall below the goal without a baseline", 0, found(22), "FAIL",
+			"recall 66.7 % misses the goal of 70.0 %; there is no baseline"},
 		{"recall below the goal as the baseline", 22, found(22), "WARN", ""},
-		{"recall below the goal where the baseline met it", 24, found(23), "FAIL", "the baseline met it"},
+		{"recall below the goal where the baseline met it", 24, found(23), "FAIL",
+			"the baseline met it"},
 		{"drop of 6 points", 33, found(31), "FAIL", "drop"},
 		{"drop of 3 points", 33, found(32), "WARN", ""},
-		{"no findings by a run that finished", 0, found(0), "FAIL", "no known vulnerability was found"},
-		{"paths of another root", 0, strings.ReplaceAll(found(33), "| f", "| src/f"), "FAIL", `no known vulnerability was found (random guessing does no worse); 33 of 33 findings are "missing path", the first: "src/f00.java" is no file of the project`},
-		{"no CWEs", 0, strings.ReplaceAll(found(33), "CWE-89", ""), "FAIL", `33 of 33 findings are "no CWE"`},
+		{"no findings by a run that finished", 0, found(0), "FAIL",
+			"no known vulnerability was found"},
+		{"paths of another root", 0, strings.ReplaceAll(found(33), "| f", "| src/f"), "FAIL",
+			`no known vulnerability was found (random guessing does no worse); 33 of 33 findings are "missing path", the first: "src/f00.java" is no file of the project`},
+		{"no CWEs", 0, strings.ReplaceAll(found(33), "CWE-89", ""), "FAIL",
+			`33 of 33 findings are "no CWE"`},
 		{"empty report", 0, "", "INVALID", "the report is empty"},
 		{"truncated", 0, strings.Split(found(33), "| 20 |")[0], "INVALID", "truncated"},
-		{"fewer rows than STATS says", 0, strings.Replace(found(33), "findings=33", "findings=40", 1), "INVALID", "it ended early, twice"},
-		{"truncated SARIF", 0, `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{`, "INVALID", "truncated"},
+		{"fewer rows than STATS says", 0, strings.Replace(found(33), "findings=33",
+			"findings=40", 1), "INVALID", "it ended early, twice"},
+		{"truncated SARIF", 0,
+			`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{`,
+			"INVALID", "truncated"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHouse(t)
@@ -118,8 +129,11 @@ func TestReplays(t *testing.T) {
 	}{
 		{"as recorded far below the goals", found(3), nil, "as recorded", ""},
 		{"changed", found(2), nil, "changed", "2 findings, and were 3"},
-		{"another commit", found(3), func(r *auditor.Recording) { r.Commit = strings.Repeat("f", 40) }, "", "recorded at commit ffffffffffff"},
-		{"another export", found(3), func(r *auditor.Recording) { r.Export = "x" }, "", "the sealed export of demo has changed"},
+		{"another commit", found(3),
+			func(r *auditor.Recording) { r.Commit = strings.Repeat("f", 40) }, "",
+			"recorded at commit ffffffffffff"},
+		{"another export", found(3), func(r *auditor.Recording) { r.Export = "x" }, "",
+			"the sealed export of demo has changed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHouse(t)
@@ -157,7 +171,8 @@ func TestALiveBaselineIsNoneOfARecording(t *testing.T) {
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "as recorded", f.attrs["verdict:canned/demo_(recorded)"])
 	require.Len(t, s.summary.notes, 1, "who thinks that it is held against something is told")
-	require.Contains(t, s.summary.notes[0], "the recording of canned on demo is compared with nothing: its baseline is of a live run")
+	require.Contains(t, s.summary.notes[0],
+		"the recording of canned on demo is compared with nothing: its baseline is of a live run")
 
 	require.NoError(t, os.RemoveAll(h.path("fixtures/baselines")))
 	s = h.suite()
@@ -172,7 +187,8 @@ func TestRegressionWithoutAnythingToHold(t *testing.T) {
 
 	h.demo(3)
 	f = play(t, "TestRegression", h.suite().Regression)
-	require.Equal(t, []string{"TestRegression/demo: fixtures/projects/demo.md:1: INVALID: no recording of an auditor on this project: make one with assay capture, or name an auditor with -auditor"}, f.complaints())
+	require.Equal(t,
+		[]string{"TestRegression/demo: fixtures/projects/demo.md:1: INVALID: no recording of an auditor on this project: make one with assay capture, or name an auditor with -auditor"}, f.complaints())
 
 	f = play(t, "TestRegression", h.suite("-filter", "webgoat").Regression)
 	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected")

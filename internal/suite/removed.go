@@ -35,7 +35,8 @@ func Removed(name string) error {
 func defineRemoved(flags *flag.FlagSet) {
 	for name, instead := range removed {
 		if name[0] == '-' {
-			flags.BoolFunc(name[1:], "removed: "+instead, func(string) error { return Removed(name) })
+			flags.BoolFunc(name[1:], "removed: "+instead,
+				func(string) error { return Removed(name) })
 		}
 	}
 }

@@ -35,7 +35,9 @@ func NewJudge(root string) (Judge, error) {
 // key, reviews and goals.
 func (j Judge) Rescore(r *record.Record) (*record.Record, error) {
 	if r.Suite != regressionSuite.name {
-		return nil, fmt.Errorf("%s: a record of %s: expected one of Regression, whose key is in fixtures/projects", r.Name(), r.Suite)
+		return nil, fmt.Errorf(
+			"%s: a record of %s: expected one of Regression, whose key is in fixtures/projects",
+			r.Name(), r.Suite)
 	}
 	x, err := j.env.named(context.Background(), r.Project)
 	if err != nil {
@@ -119,7 +121,8 @@ func (e *env) reread(name string) (*reread, error) {
 	name = strings.TrimSuffix(name, filepath.Ext(name))
 	x := &reread{name: name}
 	var err error
-	if x.old, err = record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))), filepath.Base(name)+".json"); err != nil {
+	if x.old, err = record.Read(audit.PlainFiles(os.DirFS(filepath.Dir(name))),
+		filepath.Base(name)+".json"); err != nil {
 		return nil, err
 	}
 	switch {
@@ -140,9 +143,12 @@ func (e *env) reread(name string) (*reread, error) {
 		return nil, err
 	}
 	now := *x.old
-	now.Date = x.old.Date.Add(time.Millisecond) // newer than the old one, and no newer than any later run
+	// newer than the old one, and no newer than any later run
+	now.Date = x.old.Date.Add(time.Millisecond)
 	now.Score, now.Again = score.Version, filepath.Base(from)
-	now.Notes = append(slices.Clone(x.old.Notes), fmt.Sprintf("scored again on %s from the reports beside %s", time.Now().UTC().Format(time.DateOnly), filepath.Base(from)))
+	now.Notes = append(slices.Clone(x.old.Notes),
+		fmt.Sprintf("scored again on %s from the reports beside %s",
+			time.Now().UTC().Format(time.DateOnly), filepath.Base(from)))
 	x.m = &measurement{variant: &variant{name: x.old.Auditor, entry: entry, env: e}, record: now}
 	if x.old.Suite == smokeSuite.name {
 		return x, e.smokeAgain(x)
@@ -166,15 +172,16 @@ func (e *env) smokeAgain(x *reread) error {
 	if entry.Kind == patternsKind { // whose report is a text in Smoke
 		entry.Format = "text"
 	}
-	rec.Trials, err = again(entry, "", x.old.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
-		in := score.SmokeInput{Report: rep, RatedHigh: key.RatedHigh, Invalid: invalid}
-		if err := e.smokeGoals(x.m.variant.name, &in); err != nil {
-			return nil, err
-		}
-		result, j, err := judgeSmoke(key, dims, last.Dir, in, last)
-		rec.Judgement, x.m.smoke = j.Judgement, &j
-		return result, err
-	})
+	rec.Trials, err = again(entry, "", x.old.Trials, x.kept,
+		func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
+			in := score.SmokeInput{Report: rep, RatedHigh: key.RatedHigh, Invalid: invalid}
+			if err := e.smokeGoals(x.m.variant.name, &in); err != nil {
+				return nil, err
+			}
+			result, j, err := judgeSmoke(key, dims, last.Dir, in, last)
+			rec.Judgement, x.m.smoke = j.Judgement, &j
+			return result, err
+		})
 	return err
 }
 
@@ -186,7 +193,9 @@ func (e *env) regressionAgain(x *reread) error {
 	}
 	key := of.project
 	if x.old.Commit != key.Commit {
-		return fmt.Errorf("made at commit %.12s, and %s is pinned to %.12s now: its report is of another source", x.old.Commit, key.Name, key.Commit)
+		return fmt.Errorf(
+			"made at commit %.12s, and %s is pinned to %.12s now: its report is of another source",
+			x.old.Commit, key.Name, key.Commit)
 	}
 	m := x.m
 	m.target = of
@@ -204,12 +213,15 @@ func (e *env) regressionAgain(x *reread) error {
 		}
 		of.Key, of.Score, of.Goals = key.KeyHash, score.Version, m.goals
 		names := seal.Names(key.Renames)
-		of.Trials, err = again(entry, prefix, of.Trials, x.kept, func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error) {
-			if invalid != "" {
-				return nil, nil
-			}
-			return score.Score(score.Input{Project: key, Findings: names.Reveal(rep.Findings), Dimensions: dims, Roots: []string{last.Dir, rep.Root}})
-		})
+		of.Trials, err = again(entry, prefix, of.Trials, x.kept,
+			func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result,
+				error) {
+				if invalid != "" {
+					return nil, nil
+				}
+				return score.Score(score.Input{Project: key, Findings: names.Reveal(rep.Findings),
+					Dimensions: dims, Roots: []string{last.Dir, rep.Root}})
+			})
 		return of, err
 	}
 	if m.record, err = side(m.record, ""); err != nil {
@@ -222,7 +234,8 @@ func (e *env) regressionAgain(x *reread) error {
 		if err != nil {
 			return err
 		}
-		m.beside = &measurement{variant: &variant{name: x.old.Beside.Auditor, entry: entry, env: e}, target: m.target}
+		m.beside = &measurement{variant: &variant{name: x.old.Beside.Auditor, entry: entry, env: e},
+			target: m.target}
 		m.beside.record, err = side(*x.old.Beside, "beside-")
 		m.record.Beside = &m.beside.record
 		return err
@@ -231,14 +244,17 @@ func (e *env) regressionAgain(x *reread) error {
 	if err != nil || m.baseline == nil || m.baseline.Comparable(baselinesDir, key) == nil {
 		return err
 	}
-	m.record.Notes = append(m.record.Notes, fmt.Sprintf("the findings of the baseline of %s were scored again too: it was made with another key or version of the score", m.baseline.Date.Format(time.DateOnly)))
+	m.record.Notes = append(m.record.Notes,
+		fmt.Sprintf(
+			"the findings of the baseline of %s were scored again too: it was made with another key or version of the score", m.baseline.Date.Format(time.DateOnly)))
 	m.baseline, err = report.Rescore(m.baseline, key, dims, m.goals)
 	return err
 }
 
 // again reads the reports of trials again and has the last one of each scored.
 func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []record.Transcript,
-	judge func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result, error)) ([]record.Trial, error) {
+	judge func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result,
+		error)) ([]record.Trial, error) {
 	trials := slices.Clone(old)
 	for i := range trials {
 		t := &trials[i]
@@ -259,7 +275,8 @@ func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []r
 			}
 			if &runs[k] == last {
 				rep = r
-				if t.Invalid == "" || invalid == "" || !strings.Contains(t.Invalid, strings.TrimPrefix(invalid, "it ended early: ")) {
+				if t.Invalid == "" || invalid == "" ||
+					!strings.Contains(t.Invalid, strings.TrimPrefix(invalid, "it ended early: ")) {
 					t.Invalid = invalid
 				}
 			}
@@ -278,10 +295,12 @@ func belongs(t *record.Trial, runs []record.Transcript) (last *record.Transcript
 	seconds := 0.0
 	for i := range runs {
 		seconds += runs[i].Seconds
-		used.TokensIn, used.TokensOut = used.TokensIn+runs[i].Usage.TokensIn, used.TokensOut+runs[i].Usage.TokensOut
+		used.TokensIn, used.TokensOut = used.TokensIn+runs[i].Usage.TokensIn, used.TokensOut+
+			runs[i].Usage.TokensOut
 		if runs[i].Last {
 			if last != nil {
-				return nil, fmt.Errorf("%s and %s are both its last run: expected the transcripts as its run wrote them", last.Name, runs[i].Name)
+				return nil, fmt.Errorf(
+					"%s and %s are both its last run: expected the transcripts as its run wrote them", last.Name, runs[i].Name)
 			}
 			last = &runs[i]
 		}
@@ -289,14 +308,17 @@ func belongs(t *record.Trial, runs []record.Transcript) (last *record.Transcript
 	switch {
 	case last == nil:
 		return nil, errors.New("nothing that its last run wrote was kept")
-	case math.Abs(seconds-t.Seconds) > 1e-6 || used.TokensIn != t.Usage.TokensIn || used.TokensOut != t.Usage.TokensOut:
-		return nil, fmt.Errorf("what is kept took %.3f s and %d tokens, and its trial %.3f s and %d: these are the transcripts of another record", seconds, used.TokensIn+used.TokensOut, t.Seconds, t.Usage.TokensIn+t.Usage.TokensOut)
+	case math.Abs(seconds-t.Seconds) > 1e-6 || used.TokensIn != t.Usage.TokensIn ||
+		used.TokensOut != t.Usage.TokensOut:
+		return nil, fmt.Errorf(
+			"what is kept took %.3f s and %d tokens, and its trial %.3f s and %d: these are the transcripts of another record", seconds, used.TokensIn+used.TokensOut, t.Seconds, t.Usage.TokensIn+t.Usage.TokensOut)
 	}
 	return last, nil
 }
 
 // rereadRun reads a report again. One that was stopped, or is not whole, stays invalid.
-func rereadRun(entry audit.AuditorEntry, k *record.Transcript) (rep audit.Report, invalid, early string) {
+func rereadRun(entry audit.AuditorEntry, k *record.Transcript) (rep audit.Report,
+	invalid, early string) {
 	if !k.Whole && (k.Invalid != "" || k.EndedEarly != "") {
 		return rep, k.Invalid, k.EndedEarly
 	}
@@ -307,7 +329,8 @@ func rereadRun(entry audit.AuditorEntry, k *record.Transcript) (rep audit.Report
 // print writes a new record if trials or verdict differ, and says how they do.
 func (x *reread) print(w io.Writer) error {
 	now := &x.m.record
-	same := x.old.Judgement.Verdict == now.Judgement.Verdict && jsonOf(x.old.Trials) == jsonOf(now.Trials)
+	same := x.old.Judgement.Verdict == now.Judgement.Verdict &&
+		jsonOf(x.old.Trials) == jsonOf(now.Trials)
 	if now.Beside != nil {
 		same = same && jsonOf(x.old.Beside.Trials) == jsonOf(now.Beside.Trials)
 	}
@@ -318,7 +341,8 @@ func (x *reread) print(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: %s, was %s: %s\n", x.name, now.Judgement.Verdict, x.old.Judgement.Verdict, name)
+		fmt.Fprintf(w, "%s: %s, was %s: %s\n", x.name, now.Judgement.Verdict,
+			x.old.Judgement.Verdict, name)
 		for i := range now.Trials {
 			if was, is := &x.old.Trials[i], &now.Trials[i]; jsonOf(was) != jsonOf(is) {
 				fmt.Fprintf(w, "  trial %d: %s; was: %s\n", i+1, trialLine(is), trialLine(was))

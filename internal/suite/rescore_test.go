@@ -55,7 +55,8 @@ func TestRescore(t *testing.T) {
 	require.NoError(t, err)
 	h.agents(p.Known, "agent: -envelope claude-stream -in 100 -out 5 -usd 0.1", "old: -find 15")
 	h.edit("fixtures/auditors.md", "| Kind | agent |\n", "| Kind | agent |\n| Format | sarif |\n")
-	require.True(t, play(t, "TestRegression", h.suite("-auditor", "agent", "-beside", "old", "-trials", "2").Regression).Failed())
+	require.True(t, play(t, "TestRegression", h.suite("-auditor", "agent", "-beside", "old",
+		"-trials", "2").Regression).Failed())
 	first := h.records()[0]
 	before, err := os.ReadFile(first)
 	require.NoError(t, err)
@@ -77,13 +78,15 @@ func TestRescore(t *testing.T) {
 	require.Equal(t, string(before), string(after), "a record is never changed")
 	again, err := record.Read(os.DirFS(h.path("records")), filepath.Base(h.records()[1]))
 	require.NoError(t, err)
-	require.Contains(t, again.Text(), " from the reports beside "+strings.TrimSuffix(filepath.Base(first), ".json"))
+	require.Contains(t, again.Text(), " from the reports beside "+
+		strings.TrimSuffix(filepath.Base(first), ".json"))
 	require.Equal(t, 0.1, again.Trials[0].Usage.USD)
 
 	h.edit("fixtures/projects/demo.md", "| D-01 |", "| E-01 |")
 	said, err = h.rescore(h.records()[1]) // what it says is kept beside the first one
 	require.NoError(t, err, said)
-	require.Contains(t, said, ": PASS, was PASS: ", "another key gives another result, even of the same figures")
+	require.Contains(t, said, ": PASS, was PASS: ",
+		"another key gives another result, even of the same figures")
 	require.Len(t, h.records(), 3)
 }
 
@@ -119,7 +122,8 @@ func TestRescoreRefuses(t *testing.T) {
 	_, err = h.rescore(of("agent"))
 	require.ErrorContains(t, err, "nothing that its auditor wrote was kept")
 
-	require.NoError(t, os.Rename(record.TranscriptDir(of("other")), record.TranscriptDir(of("agent"))))
+	require.NoError(t, os.Rename(record.TranscriptDir(of("other")),
+		record.TranscriptDir(of("agent"))))
 	_, err = h.rescore(of("agent"))
 	require.ErrorContains(t, err, "these are the transcripts of another record")
 	require.Len(t, h.records(), 3)
@@ -132,8 +136,10 @@ func TestRescoreOfSmoke(t *testing.T) {
 	said, err := h.rescore(h.records()[0])
 	require.NoError(t, err)
 	require.Contains(t, said, "unchanged: PASS; no record is written")
-	h.edit("fixtures/smoke.md", "| SMOKE-1 | Injection | CWE-89 |", "| SMOKE-1 | Injection | CWE-78 |")
-	h.edit("fixtures/smoke.md", "| SMOKE-5 | Deserialization | CWE-502 |", "| SMOKE-5 | Deserialization | CWE-78 |")
+	h.edit("fixtures/smoke.md", "| SMOKE-1 | Injection | CWE-89 |",
+		"| SMOKE-1 | Injection | CWE-78 |")
+	h.edit("fixtures/smoke.md", "| SMOKE-5 | Deserialization | CWE-502 |",
+		"| SMOKE-5 | Deserialization | CWE-78 |")
 	said, err = h.rescore(h.records()[0])
 	require.ErrorContains(t, err, "FAIL")
 	require.Contains(t, said, ": FAIL, was PASS: ")
@@ -151,10 +157,12 @@ func TestRescoreOfWhatIsNoRun(t *testing.T) {
 	require.NoError(t, os.RemoveAll(h.path("smoke-test-fixture")))
 	_, err = h.rescore(name)
 	require.ErrorContains(t, err, "smoke-test-fixture: ")
-	require.ErrorContains(t, err, "expected the class that Smoke audits: name a folder that holds it with --root")
+	require.ErrorContains(t, err,
+		"expected the class that Smoke audits: name a folder that holds it with --root")
 
 	for want, change := range map[string]map[string]any{
-		"holds no trial: expected a record of a live run":    {"trials": nil, "judgement": map[string]any{"verdict": "FAIL"}},
+		"holds no trial: expected a record of a live run": {"trials": nil,
+			"judgement": map[string]any{"verdict": "FAIL"}},
 		`the suite is "Bench": expected Smoke or Regression`: {"suite": "Bench"},
 	} {
 		var r map[string]any

@@ -36,7 +36,8 @@ func (s *Suite) resumeCommand(e *env, suite string) (prefix, command string, err
 // settings returns what the environment sets and no flag overrides, as a prefix of a
 // command. A secret is written as a reference to its variable, so that the command fails
 // until that is set. One of the file .env is read from there again.
-func settings(flags *flag.FlagSet, names []string, getenv func(string) string, file map[string]bool) string {
+func settings(flags *flag.FlagSet, names []string, getenv func(string) string,
+	file map[string]bool) string {
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	var all []string
@@ -75,7 +76,8 @@ func resumeWith(binary string, flags *flag.FlagSet, suite string, with map[strin
 	if skip := testFlag(flags, "skip"); skip != "" {
 		args = append(args, prefix+"skip", skip)
 	}
-	if t := testFlag(flags, "timeout"); with["add"] != "" && prefix == "-" { // audits take their time
+	// audits take their time
+	if t := testFlag(flags, "timeout"); with["add"] != "" && prefix == "-" {
 		args = append(args, "-timeout", "0")
 	} else if t != "" && t != "10m0s" && prefix == "-" { // go test's own
 		args = append(args, "-timeout", t)

@@ -23,11 +23,14 @@ func TestResumeCommand(t *testing.T) {
 		want   string
 	}{
 		{built, nil, "go test -run Bench"},
-		{built, []string{"-test.run=Bench/gpt~x/evaluation-prompt/shop", "-test.timeout=10m0s", "-model=gpt/x", "-trials=3"},
+		{built, []string{"-test.run=Bench/gpt~x/evaluation-prompt/shop", "-test.timeout=10m0s",
+			"-model=gpt/x", "-trials=3"},
 			"go test -run Bench/gpt~x/evaluation-prompt/shop -model=gpt/x -trials=3"},
-		{built, []string{"-test.run=^TestBench$", "-test.skip=a b", "-test.timeout=1h0m0s", "-model=it's"},
+		{built, []string{"-test.run=^TestBench$", "-test.skip=a b", "-test.timeout=1h0m0s",
+			"-model=it's"},
 			`go test -run '^TestBench$' -skip 'a b' -timeout 1h0m0s '-model=it'\''s'`},
-		{"./assay.test", []string{"-test.run=Bench", "-test.timeout=0s", "-model=x"}, "./assay.test -test.run Bench -model=x"},
+		{"./assay.test", []string{"-test.run=Bench", "-test.timeout=0s", "-model=x"},
+			"./assay.test -test.run Bench -model=x"},
 		{"/usr/bin/dlv-thing", nil, "go test -run Bench"},
 	} {
 		flags := flag.NewFlagSet("test", flag.ContinueOnError)
@@ -46,10 +49,13 @@ func TestResumeKeepsTheEnvironment(t *testing.T) {
 	define(flags)
 	require.NoError(t, flags.Parse([]string{"-trials=3"}))
 	set := map[string]string{"ASSAY_MODEL": "a model", "ASSAY_TRIALS": "2", "ASSAY_ADD": "1",
-		"ASSAY_DB": "postgres://me:hush@db/assay", "ASSAY_API_KEY": "hush", "FILED_KEY": "hush", "ASSAY_BASE_URL": "http://localhost:8000/v1"}
+		"ASSAY_DB": "postgres://me:hush@db/assay", "ASSAY_API_KEY": "hush", "FILED_KEY": "hush",
+		"ASSAY_BASE_URL": "http://localhost:8000/v1"}
 	names := []string{"ASSAY_ROOT", "ASSAY_DB", "ASSAY_BASE_URL", "ASSAY_API_KEY", "FILED_KEY"}
-	require.Equal(t, `ASSAY_MODEL='a model' ASSAY_ADD=1 ASSAY_DB="${ASSAY_DB:?}" ASSAY_BASE_URL=http://localhost:8000/v1 ASSAY_API_KEY="${ASSAY_API_KEY:?}" `,
-		settings(flags, names, func(name string) string { return set[name] }, map[string]bool{"FILED_KEY": true, "ASSAY_BASE_URL": true}))
+	require.Equal(t,
+		`ASSAY_MODEL='a model' ASSAY_ADD=1 ASSAY_DB="${ASSAY_DB:?}" ASSAY_BASE_URL=http://localhost:8000/v1 ASSAY_API_KEY="${ASSAY_API_KEY:?}" `,
+		settings(flags, names, func(name string) string { return set[name] },
+			map[string]bool{"FILED_KEY": true, "ASSAY_BASE_URL": true}))
 	require.Equal(t, "go test -run Bench -trials=3", resumeWith("/usr/bin/x", flags, "Bench", nil))
 }
 
@@ -57,8 +63,11 @@ func TestResumeKeepsTheEnvironment(t *testing.T) {
 // address, an agent with its own variables. A shell finds in it what was in force.
 func TestResumeAsksTheSameServer(t *testing.T) {
 	h := newHouse(t)
-	h.write("fixtures/auditors.md", "# Auditors\n\n## teller\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Network | yes |\n| Provider | https://llm.example |\n| Base URL variable | LLM_URL |\n| Key variable | LLM_KEY |\n| Environment | LLM_MODEL |\n\n```sh\necho '{\"verdict\":\"good\",\"explanation\":\"x\"}'\n```\n")
-	for name, value := range map[string]string{"LLM_URL": "http://127.0.0.1:1/a b", "LLM_KEY": "hush-hush", "LLM_MODEL": "big", "ASSAY_BASE_URL": "http://127.0.0.1:1/v1", "ASSAY_API_KEY": "hush-too"} {
+	h.write("fixtures/auditors.md",
+		"# Auditors\n\n## teller\n\n| Field | Value |\n|---|---|\n| Kind | agent |\n| Network | yes |\n| Provider | https://llm.example |\n| Base URL variable | LLM_URL |\n| Key variable | LLM_KEY |\n| Environment | LLM_MODEL |\n\n```sh\necho '{\"verdict\":\"good\",\"explanation\":\"x\"}'\n```\n")
+	for name, value := range map[string]string{"LLM_URL": "http://127.0.0.1:1/a b",
+		"LLM_KEY": "hush-hush", "LLM_MODEL": "big", "ASSAY_BASE_URL": "http://127.0.0.1:1/v1",
+		"ASSAY_API_KEY": "hush-too"} {
 		t.Setenv(name, value)
 	}
 	for model, want := range map[string]string{
@@ -71,9 +80,12 @@ func TestResumeAsksTheSameServer(t *testing.T) {
 		before, command, err := s.resumeCommand(e, "Bench")
 		require.NoError(t, err)
 		require.NotContains(t, command, "hush-")
-		require.Equal(t, before, strings.TrimSuffix(command, command[strings.Index(command, "go test "):]))
+		require.Equal(t, before,
+			strings.TrimSuffix(command, command[strings.Index(command, "go test "):]))
 		// What it does not say is not there: the keys alone come from the shell.
-		shell := exec.Command("env", "-i", "LLM_KEY=hush-hush", "ASSAY_API_KEY=hush-too", "/bin/sh", "-c", before+`sh -c 'echo LLM_URL=$LLM_URL LLM_KEY=$LLM_KEY LLM_MODEL=$LLM_MODEL ASSAY_BASE_URL=$ASSAY_BASE_URL ASSAY_API_KEY=$ASSAY_API_KEY'`)
+		shell := exec.Command("env", "-i", "LLM_KEY=hush-hush", "ASSAY_API_KEY=hush-too", "/bin/sh",
+			"-c", before+
+				`sh -c 'echo LLM_URL=$LLM_URL LLM_KEY=$LLM_KEY LLM_MODEL=$LLM_MODEL ASSAY_BASE_URL=$ASSAY_BASE_URL ASSAY_API_KEY=$ASSAY_API_KEY'`)
 		out, err := shell.CombinedOutput()
 		require.NoError(t, err, string(out))
 		require.Equal(t, want, string(out), command)

@@ -79,7 +79,8 @@ func (r *root) lacking() (names []string) {
 	if r.user == nil {
 		return nil
 	}
-	for _, name := range []string{"goals.md", "dimensions.md", "smoke.md", "auditors.md", "models.md"} {
+	for _, name := range []string{"goals.md", "dimensions.md", "smoke.md",
+		"auditors.md", "models.md"} {
 		if !exists(r.user, "fixtures/"+name) {
 			names = append(names, name)
 		}
@@ -161,6 +162,7 @@ func (o Overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 			entries = append(entries, e)
 		}
 	}
-	slices.SortFunc(entries, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
+	slices.SortFunc(entries,
+		func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
 	return entries, nil
 }

@@ -51,7 +51,8 @@ type engine interface {
 
 // newRunning returns a run of a suite.
 func newRunning(s *Suite, e *env, d *definition) *running {
-	r := &running{suite: s, env: e, definition: d, started: make(chan struct{}), versions: map[string]string{}}
+	r := &running{suite: s, env: e, definition: d, started: make(chan struct{}),
+		versions: map[string]string{}}
 	e.onClose = r.onClose
 	return r
 }
@@ -86,7 +87,8 @@ func (r *running) startJobs(t T, jobs []*trial) error {
 		return err
 	}
 	r.id = plan.Config().Run.ID
-	if chain := plan.Continued(); len(chain) > 0 { // workers may have the results of what was in flight
+	// workers may have the results of what was in flight
+	if chain := plan.Continued(); len(chain) > 0 {
 		r.id = chain[len(chain)-1].ID
 	}
 	for _, m := range r.selected {
@@ -129,7 +131,8 @@ func (r *running) live() bool {
 
 // audit makes one attempt of an audit, for so many USD at most (0: what its section
 // states), here or by a worker. A replay needs no export.
-func (r *running) audit(ctx context.Context, m *measurement, i int, a audit.Auditor, usd float64) (audit.AuditRun, string, error) {
+func (r *running) audit(ctx context.Context, m *measurement, i int,
+	a audit.Auditor, usd float64) (audit.AuditRun, string, error) {
 	if m.replayed() {
 		run, err := a.Audit(ctx, audit.AuditTask{})
 		return run, "", err
@@ -140,7 +143,9 @@ func (r *running) audit(ctx context.Context, m *measurement, i int, a audit.Audi
 		if err == nil || !isDeserted(err) {
 			return run, dir, err
 		}
-		r.suite.summary.note("%s on %s: no worker for audits was left, and this process did their work", m.variant.name, m.target.project.Name)
+		r.suite.summary.note(
+			"%s on %s: no worker for audits was left, and this process did their work",
+			m.variant.name, m.target.project.Name)
 	}
 	return m.target.audit(ctx, a, usd, r.env.fetch)
 }
@@ -178,7 +183,8 @@ func (r *running) make(t T, x *trial) error {
 	if err != nil {
 		return err
 	}
-	x.result = run.Result{Outcome: audit.OutcomeCorrect, Value: &run.Audited{Run: a, Dir: dir, Usage: a.Usage}}
+	x.result = run.Result{Outcome: audit.OutcomeCorrect, Value: &run.Audited{Run: a, Dir: dir,
+		Usage: a.Usage}}
 	return nil
 }
 
@@ -216,7 +222,9 @@ func (r *running) confirm(t T, collapsed []*measurement) bool {
 	}
 	spent := r.summary.State.Spent + r.summary.State.Earlier
 	if spent >= r.env.cfg.Budget {
-		r.suite.summary.note("%s: the collapse is not confirmed: the budget holds no second trial (-add makes one)", r.definition.name)
+		r.suite.summary.note(
+			"%s: the collapse is not confirmed: the budget holds no second trial (-add makes one)",
+			r.definition.name)
 		return false
 	}
 	for _, m := range collapsed {
@@ -238,11 +246,13 @@ func (r *running) confirm(t T, collapsed []*measurement) bool {
 		}
 		name, last := m.target.project.Name, len(m.trials)-1
 		if res := &m.trials[last].result; res.Outcome == audit.OutcomeSkipped {
-			r.suite.summary.note("%s: %s: the collapse of %s is not confirmed: %s", r.definition.name, m.variant.name, name, res.Why)
+			r.suite.summary.note("%s: %s: the collapse of %s is not confirmed: %s",
+				r.definition.name, m.variant.name, name, res.Why)
 			m.trials = m.trials[:last]
 			continue
 		}
-		r.suite.summary.note("%s: %s: a second trial of %s was started to confirm the collapse", r.definition.name, m.variant.name, name)
+		r.suite.summary.note("%s: %s: a second trial of %s was started to confirm the collapse",
+			r.definition.name, m.variant.name, name)
 		made = true
 		if err := r.definition.score(r.env, m); err != nil {
 			t.Errorf("%s: %v", audit.Invalid, err)
@@ -255,7 +265,8 @@ func (r *running) confirm(t T, collapsed []*measurement) bool {
 
 // variants returns the selected measurements that were scored, by variant.
 func (r *running) variants() [][]*measurement {
-	return byVariant(slices.DeleteFunc(slices.Clone(r.selected), func(m *measurement) bool { return !m.scored }))
+	return byVariant(slices.DeleteFunc(slices.Clone(r.selected),
+		func(m *measurement) bool { return !m.scored }))
 }
 
 // byVariant groups the measurements by variant, in order.
@@ -272,7 +283,8 @@ func byVariant(ms []*measurement) (all [][]*measurement) {
 		}
 		all[at[key]] = append(all[at[key]], m)
 	}
-	slices.SortStableFunc(all, func(a, b []*measurement) int { return cmp.Compare(a[0].variant.name, b[0].variant.name) })
+	slices.SortStableFunc(all,
+		func(a, b []*measurement) int { return cmp.Compare(a[0].variant.name, b[0].variant.name) })
 	return all
 }
 

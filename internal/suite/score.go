@@ -23,7 +23,8 @@ const baselinesDir = "fixtures/baselines"
 // goals and baseline.
 func prepareRecord(r *running, m *measurement) (err error) {
 	p, v := m.target.project, m.variant
-	m.record = record.Record{Suite: r.definition.name, Project: p.Name, Auditor: v.name, Replay: m.replayed(), Commit: p.Commit, Key: p.KeyHash}
+	m.record = record.Record{Suite: r.definition.name, Project: p.Name, Auditor: v.name,
+		Replay: m.replayed(), Commit: p.Commit, Key: p.KeyHash}
 	if m.target.class != nil {
 		m.record.Project, m.record.Commit = "smoke", ""
 	}
@@ -60,7 +61,8 @@ func (e *env) goalsFor(p *audit.Project, name string) (score.Goals, error) {
 	own, named := goals.For[name]
 	if !named {
 		g, err := score.GoalsFor(p, goals)
-		g.Shipped = p.RecallGoal == 0 && e.root.user != nil && !exists(e.root.user, "fixtures/goals.md")
+		g.Shipped = p.RecallGoal == 0 && e.root.user != nil &&
+			!exists(e.root.user, "fixtures/goals.md")
 		return g, err
 	}
 	plain := *p
@@ -70,13 +72,16 @@ func (e *env) goalsFor(p *audit.Project, name string) (score.Goals, error) {
 
 // baselineOf reads the baseline of a measurement; nil where there is none.
 func (r *running) baselineOf(m *measurement) (*record.Record, error) {
-	b, err := record.Baseline(r.env.root.fixtures(), baselinesDir, m.variant.name, m.target.project.Name)
+	b, err := record.Baseline(r.env.root.fixtures(), baselinesDir, m.variant.name,
+		m.target.project.Name)
 	if err != nil || b == nil {
 		return nil, err
 	}
 	if m.replayed() {
 		if !b.Replay { // a recording's findings are sorted, and a live run may have several trials
-			r.suite.summary.note("the recording of %s on %s is compared with nothing: its baseline is of a live run", m.variant.name, m.target.project.Name)
+			r.suite.summary.note(
+				"the recording of %s on %s is compared with nothing: its baseline is of a live run",
+				m.variant.name, m.target.project.Name)
 			return nil, nil
 		}
 		return b, nil
@@ -111,13 +116,17 @@ func scoreRegression(e *env, m *measurement) error {
 		rep := &v.Run.Report
 		addTrial(m, i, x, v)
 		if v.Run.Invalid == "" {
-			in := score.Input{Project: m.target.project, Rounds: m.target.rounds(), Findings: names.Reveal(rep.Findings), Dimensions: dims, Roots: []string{v.Dir, rep.Root}}
+			in := score.Input{Project: m.target.project, Rounds: m.target.rounds(),
+				Findings: names.Reveal(rep.Findings), Dimensions: dims,
+				Roots: []string{v.Dir, rep.Root}}
 			if m.record.Trials[i].Result, err = score.Score(in); err != nil {
 				return err
 			}
 		}
 		if n := len(rep.Problems); n > 0 {
-			m.record.Notes = append(m.record.Notes, fmt.Sprintf("parts of the report that could not be used: %d, the first: %s: %s", n, rep.Problems[0].Pos, rep.Problems[0].What))
+			m.record.Notes = append(m.record.Notes,
+				fmt.Sprintf("parts of the report that could not be used: %d, the first: %s: %s", n,
+					rep.Problems[0].Pos, rep.Problems[0].What))
 		}
 	}
 	return scoreUnread(e, m)
@@ -137,7 +146,8 @@ func scoreSmoke(e *env, m *measurement) error {
 		v := x.audited()
 		addTrial(m, i, x, v)
 		rep := &v.Run.Report
-		in := score.SmokeInput{Report: rep, RatedHigh: key.RatedHigh, Invalid: v.Run.Invalid, Seconds: m.record.Trials[i].Seconds}
+		in := score.SmokeInput{Report: rep, RatedHigh: key.RatedHigh, Invalid: v.Run.Invalid,
+			Seconds: m.record.Trials[i].Seconds}
 		if err := e.smokeGoals(m.variant.name, &in); err != nil {
 			return err
 		}
@@ -173,12 +183,15 @@ func (e *env) smokeGoals(name string, in *score.SmokeInput) error {
 }
 
 // judgeSmoke judges the report of in on the smoke class.
-func judgeSmoke(key *keyOfSmoke, dims map[audit.CWE]audit.Dimension, dir string, in score.SmokeInput,
+func judgeSmoke(key *keyOfSmoke, dims map[audit.CWE]audit.Dimension, dir string,
+	in score.SmokeInput,
 	kept *record.Transcript) (result *score.Result, j score.SmokeJudgement, err error) {
 	rep := in.Report
 	if in.Invalid == "" {
-		roots := []string{path.Join(dir, smokeDir), dir, path.Join(rep.Root, smokeDir), rep.Root, smokeDir}
-		result, err = score.Score(score.Input{Project: key.Project, Findings: rep.Findings, Dimensions: dims, Roots: roots})
+		roots := []string{path.Join(dir, smokeDir), dir, path.Join(rep.Root, smokeDir),
+			rep.Root, smokeDir}
+		result, err = score.Score(score.Input{Project: key.Project, Findings: rep.Findings,
+			Dimensions: dims, Roots: roots})
 	}
 	in.Result, in.ToolErrors = result, kept.ToolErrors()
 	j = score.JudgeSmoke(in)
@@ -206,7 +219,8 @@ func addTrial(m *measurement, i int, x *trial, v *run.Audited) {
 	}
 	if x.result.Reused {
 		ev := &x.result.Evaluation
-		rec.Notes = append(rec.Notes, fmt.Sprintf("trial %d was made by the run %s on %s", i+1, ev.Run, ev.Time.Format(time.DateTime)))
+		rec.Notes = append(rec.Notes, fmt.Sprintf("trial %d was made by the run %s on %s", i+1,
+			ev.Run, ev.Time.Format(time.DateTime)))
 	}
 }
 
@@ -214,8 +228,10 @@ func addTrial(m *measurement, i int, x *trial, v *run.Audited) {
 // attempts.
 func trialOf(v *run.Audited) record.Trial {
 	a := &v.Run
-	t := record.Trial{Invalid: a.Invalid, Seconds: a.Duration.Seconds(), Usage: v.Usage, Claimed: a.Report.Coverage,
-		Memory: a.PeakMemory, Exposed: a.Exposed, Confined: a.Confined, Unconfirmed: a.Unconfirmed, EarlyEnds: v.EarlyEnds, Network: a.Network}
+	t := record.Trial{Invalid: a.Invalid, Seconds: a.Duration.Seconds(), Usage: v.Usage,
+		Claimed: a.Report.Coverage,
+		Memory:  a.PeakMemory, Exposed: a.Exposed, Confined: a.Confined, Unconfirmed: a.Unconfirmed,
+		EarlyEnds: v.EarlyEnds, Network: a.Network}
 	if a.Invalid == "" || a.EndedEarly != "" {
 		t.Runs = 1
 	}

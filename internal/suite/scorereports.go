@@ -37,7 +37,8 @@ func (c ScoreReports) Run(w io.Writer) error {
 	if c.Project == "" {
 		err := Rescore{Root: c.Root, Strict: c.Strict, Records: c.Reports}.Run(w)
 		if err != nil && len(c.Reports) > 0 {
-			return fmt.Errorf("%w (files without --project are taken for records; for reports say --project NAME)", err)
+			return fmt.Errorf(
+				"%w (files without --project are taken for records; for reports say --project NAME)", err)
 		}
 		return err
 	}
@@ -49,8 +50,10 @@ func (c ScoreReports) Run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m := &measurement{variant: &variant{name: cmp.Or(c.Record, c.Auditor), env: e}, target: target{project: p, drawn: drawn},
-		record: record.Record{Suite: regressionSuite.name, Project: p.Name, Commit: p.Commit, Key: p.KeyHash}}
+	m := &measurement{variant: &variant{name: cmp.Or(c.Record, c.Auditor), env: e},
+		target: target{project: p, drawn: drawn},
+		record: record.Record{Suite: regressionSuite.name, Project: p.Name, Commit: p.Commit,
+			Key: p.KeyHash}}
 	if m.variant.entry, err = e.entry(c.Auditor); err != nil {
 		return err
 	}
@@ -112,7 +115,9 @@ func (c ScoreReports) readTrials(m *measurement, w io.Writer) error {
 		m.variant.name = cmp.Or(m.variant.name, rep.Tool, "report")
 		m.record.Auditor = m.variant.name
 		a := audit.AuditRun{Raw: b, Report: rep, Whole: true}
-		m.trials = append(m.trials, &trial{audit: &run.Audit{}, result: run.Result{Outcome: audit.OutcomeCorrect, Value: &run.Audited{Run: a}}})
+		m.trials = append(m.trials,
+			&trial{audit: &run.Audit{}, result: run.Result{Outcome: audit.OutcomeCorrect,
+				Value: &run.Audited{Run: a}}})
 	}
 	return nil
 }
@@ -132,7 +137,8 @@ func (c ScoreReports) readBaseline(e *env, m *measurement) error {
 	case b.Project != p.Name:
 		return fmt.Errorf("%s: a record on %s: expected one on %s", c.Baseline, b.Project, p.Name)
 	case b.Commit != p.Commit:
-		return fmt.Errorf("%s: made at commit %.12s: expected %.12s, to which %s is pinned", c.Baseline, b.Commit, p.Commit, p.Name)
+		return fmt.Errorf("%s: made at commit %.12s: expected %.12s, to which %s is pinned",
+			c.Baseline, b.Commit, p.Commit, p.Name)
 	}
 	if b.Key != p.KeyHash || b.Score != score.Version {
 		dims, err := e.dimensions()

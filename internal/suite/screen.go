@@ -136,7 +136,8 @@ func leftOut(blocks []*block, width int) []string {
 	for _, v := range verdicts {
 		counts = append(counts, fmt.Sprintf("%d %s", by[v], v))
 	}
-	return wrap("", fmt.Sprintf("and %s: %s", plural(len(blocks), "more row"), strings.Join(counts, ", ")), width)
+	return wrap("", fmt.Sprintf("and %s: %s", plural(len(blocks), "more row"),
+		strings.Join(counts, ", ")), width)
 }
 
 // table lays out one suite: a row for each variant, of recorded auditors for those that
@@ -196,7 +197,8 @@ func (s *summary) table(suite string, v view) (t table) {
 
 // lay aligns as many columns as there is room for. It reports stacked where there is no room
 // for the fewest. The first head, and those of cost and time, are replaced.
-func lay(suite string, shown []*line, v view, head, cost, time string) (text []string, stacked bool) {
+func lay(suite string, shown []*line, v view, head, cost, time string) (text []string,
+	stacked bool) {
 	long := func(l string) bool { return utf8.RuneCountInString(l) > v.width }
 	for _, most := range []rank{detailed, roomy, wide, everywhere} {
 		if most == detailed && !v.all {
@@ -213,7 +215,8 @@ func lay(suite string, shown []*line, v view, head, cost, time string) (text []s
 				heads[i] = time
 			}
 		}
-		if text = align(append([][]string{heads}, cells...)); v.all || !slices.ContainsFunc(text, long) {
+		if text = align(append([][]string{heads}, cells...)); v.all ||
+			!slices.ContainsFunc(text, long) {
 			return text, false
 		}
 	}

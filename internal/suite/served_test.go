@@ -35,7 +35,8 @@ func TestAnotherModelAnswers(t *testing.T) {
 		var b strings.Builder
 		suite.summary.print(&b, view{all: true, width: screenWidth})
 		require.Contains(t, b.String(), note)
-		require.Equal(t, note != "", strings.Contains(b.String(), "answers were given by"), b.String())
+		require.Equal(t, note != "", strings.Contains(b.String(), "answers were given by"),
+			b.String())
 	}
 }
 
@@ -55,5 +56,6 @@ func TestWhatNobodyKnowsTheCostOfIsTold(t *testing.T) {
 	play(t, "TestBench", suite.Bench)
 	var b strings.Builder
 	suite.summary.print(&b, view{all: true, width: screenWidth})
-	require.Regexp(t, `Bench: \$0\.\d+ spent\s+now,\s+in\s+\S+\s+of\s+the\s+budget\s+of\s+\$5\.00,\s+\$0\.\d+\s+of\s+it\s+the\s+most`, b.String())
+	require.Regexp(t,
+		`Bench: \$0\.\d+ spent\s+now,\s+in\s+\S+\s+of\s+the\s+budget\s+of\s+\$5\.00,\s+\$0\.\d+\s+of\s+it\s+the\s+most`, b.String())
 }

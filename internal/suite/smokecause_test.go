@@ -23,7 +23,8 @@ func TestSmokeTellsWhatFailed(t *testing.T) {
 			result.Known = append(result.Known, known)
 		}
 		result.Findings = []score.Scored{{Finding: audit.Finding{Severity: severity}}}
-		return score.JudgeSmoke(score.SmokeInput{Result: result, Report: &audit.Report{}, RatedHigh: []string{"SMOKE-1"}})
+		return score.JudgeSmoke(score.SmokeInput{Result: result, Report: &audit.Report{},
+			RatedHigh: []string{"SMOKE-1"}})
 	}
 	for _, c := range []struct {
 		missed   int
@@ -47,7 +48,8 @@ func TestSmokeTellsWhatFailed(t *testing.T) {
 // TestAPassTellsWhatHasNoAnswer: on the screen too, where figures are of answers alone.
 func TestAPassTellsWhatHasNoAnswer(t *testing.T) {
 	var s summary
-	s.add(line{suite: "Bench", who: "a", verdict: audit.Pass, cause: "unanswered 4.0 %", figures: []string{"0.0"}})
+	s.add(line{suite: "Bench", who: "a", verdict: audit.Pass, cause: "unanswered 4.0 %",
+		figures: []string{"0.0"}})
 	var out strings.Builder
 	s.show(&out, view{width: screenWidth, lines: screenLines})
 	require.Contains(t, out.String(), "unanswered 4.0 %")

@@ -41,6 +41,7 @@ func TestPlantedClassGivesNothingAway(t *testing.T) {
 	lines := strings.Count(text, "\n")
 	require.GreaterOrEqual(t, lines, 80)
 	require.LessOrEqual(t, lines, 150)
-	hint := regexp.MustCompile(`(?i)vuln|unsafe|insecure|\bsafe|secure|flaw|inject|travers|hardcod|todo|fixme|danger|attack|exploit|CWE|sanit|smoke`)
+	hint := regexp.MustCompile(
+		`(?i)vuln|unsafe|insecure|\bsafe|secure|flaw|inject|travers|hardcod|todo|fixme|danger|attack|exploit|CWE|sanit|smoke`)
 	require.Empty(t, hint.FindAllString(text, -1))
 }

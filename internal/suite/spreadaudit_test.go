@@ -25,7 +25,8 @@ func workersDid(t *testing.T, dsn string) (n int) {
 	conn, err := pgx.Connect(context.Background(), dsn)
 	require.NoError(t, err)
 	defer conn.Close(context.Background())
-	require.NoError(t, conn.QueryRow(context.Background(), "SELECT count(*) FROM river_job WHERE kind = 'audit' AND state = 'completed'").Scan(&n))
+	require.NoError(t, conn.QueryRow(context.Background(),
+		"SELECT count(*) FROM river_job WHERE kind = 'audit' AND state = 'completed'").Scan(&n))
 	return n
 }
 
@@ -35,7 +36,8 @@ func TestAModelAuditsAPlantedProjectWithWorkers(t *testing.T) {
 	h := newHouse(t)
 	h.corpus(1)
 	h.copy("fixtures/prompts/audit-prompt.txt")
-	require.NoError(t, os.CopyFS(h.path("fixtures/planted/marina"), os.DirFS("../../fixtures/planted/marina")))
+	require.NoError(t, os.CopyFS(h.path("fixtures/planted/marina"),
+		os.DirFS("../../fixtures/planted/marina")))
 	dsn := h.postgres()
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if !strings.Contains(string(r.Body), `"tool_calls"`) {
@@ -49,7 +51,8 @@ func TestAModelAuditsAPlantedProjectWithWorkers(t *testing.T) {
 	t.Setenv("ASSAY_BASE_URL", s.BaseURL)
 	t.Setenv("ASSAY_API_KEY", canary)
 	h.worker(1, false)
-	f := play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-filter", "marina", "-seed", "7").Regression)
+	f := play(t, "TestRegression", h.suite("-auditor", "gpt-4o-mini", "-filter",
+		"marina", "-seed", "7").Regression)
 	require.Equal(t, "FAIL", f.attrs["verdict:gpt-4o-mini/marina@7"], f.complaints())
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)

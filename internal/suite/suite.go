@@ -47,11 +47,12 @@ type Suite struct {
 
 // Options are what a package that runs the suites states in code.
 type Options struct {
-	Flags     *flag.FlagSet
-	Shipped   fs.FS            // fixtures/, tests/ and smoke-test-fixture/ of Assay
-	Dir       string           // user's root with fixtures/ and tests/; ASSAY_ROOT takes precedence
-	Both      bool             // count the shipped projects and cases beside those of Dir
-	Out       string           // folder of records and results without Dir; "" is the working folder
+	Flags   *flag.FlagSet
+	Shipped fs.FS  // fixtures/, tests/ and smoke-test-fixture/ of Assay
+	Dir     string // user's root with fixtures/ and tests/; ASSAY_ROOT takes precedence
+	Both    bool   // count the shipped projects and cases beside those of Dir
+	// folder of records and results without Dir; "" is the working folder
+	Out       string
 	Auditors  []audit.Auditor  // provided as Go values, under their names
 	Reviewers []audit.Reviewer // likewise
 }
@@ -122,7 +123,8 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 func writableTemp() error {
 	dir, err := os.MkdirTemp("", "assay")
 	if err != nil {
-		return fmt.Errorf("no folder for temporary files: %w: set TMPDIR to a folder with room to write", err)
+		return fmt.Errorf(
+			"no folder for temporary files: %w: set TMPDIR to a folder with room to write", err)
 	}
 	return os.Remove(dir)
 }
@@ -179,10 +181,12 @@ func (s *Suite) execute(t T, d *definition) {
 	r.full = len(r.selected) == len(all) && e.cfg.Filter == "" && e.cfg.View == ""
 	switch {
 	case len(r.selected) == 0 && !t.Failed():
-		t.Errorf("%s: nothing was selected: -run, -skip and -filter leave nothing to measure", audit.Invalid)
+		t.Errorf("%s: nothing was selected: -run, -skip and -filter leave nothing to measure",
+			audit.Invalid)
 	case t.Failed() && r.asksOthers():
 		r.err = errEarlierError
-		s.summary.note("%s: nothing was started and nothing spent: correct the errors above first", d.name)
+		s.summary.note("%s: nothing was started and nothing spent: correct the errors above first",
+			d.name)
 	default:
 		r.start(t)
 	}
@@ -222,7 +226,8 @@ func (s *Suite) requireDirs(t T, e *env, suite string, dirs ...string) {
 		slices.ContainsFunc(dirs, func(dir string) bool { return exists(e.root.fixtures(), dir) }) {
 		return
 	}
-	what := fmt.Sprintf("%s: %s has no %s: nothing to measure", suite, e.root.Dir, strings.Join(dirs, " or "))
+	what := fmt.Sprintf("%s: %s has no %s: nothing to measure", suite, e.root.Dir,
+		strings.Join(dirs, " or "))
 	if strings.Contains(testFlag(s.flags, "run"), "/") {
 		t.Fatalf("%s: %s, and -run names a subtest", audit.Invalid, what)
 	}
@@ -333,7 +338,8 @@ func (s *Suite) uncached(e *env) error {
 		return nil
 	}
 	name := filepath.Join("artifacts", "uncached")
-	if filepath.IsLocal(e.root.Dir) { // else it may lie outside of the module, where go test does not look
+	// else it may lie outside of the module, where go test does not look
+	if filepath.IsLocal(e.root.Dir) {
 		name = filepath.Join(e.root.Dir, name)
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

@@ -22,11 +22,13 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Setenv("ASSAY_ROOT", "")
 	h := &house{t, t.TempDir()}
-	for _, name := range []string{"goals.md", "dimensions.md", "smoke.md", "triggers.md", "models.md", "prompts/evaluation-prompt.txt"} {
+	for _, name := range []string{"goals.md", "dimensions.md", "smoke.md", "triggers.md",
+		"models.md", "prompts/evaluation-prompt.txt"} {
 		h.copy("fixtures/" + name)
 	}
 	h.copy("smoke-test-fixture/SmokeTestVulnApp.java")
-	h.write("fixtures/auditors.md", "# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Timeout | 1m |\n| Reads | "+h.dir+" |\n\n```sh\ncat "+h.path("canned")+"\n```\n\n## broken\n\n| Field | Value |\n|---|---|\n| Timeout | 1m |\n\n```sh\necho no licence >&2; exit 3\n```\n")
+	h.write("fixtures/auditors.md",
+		"# Auditors\n\n## canned\n\n| Field | Value |\n|---|---|\n| Kind | tool |\n| Timeout | 1m |\n| Reads | "+h.dir+" |\n\n```sh\ncat "+h.path("canned")+"\n```\n\n## broken\n\n| Field | Value |\n|---|---|\n| Timeout | 1m |\n\n```sh\necho no licence >&2; exit 3\n```\n")
 	return h
 }
 
@@ -89,13 +91,23 @@ func TestFiveChecksCanFail(t *testing.T) {
 	}{
 		{"whole", smokeReport(), "", "PASS"},
 		{"one missed", smokeReport(line(3), "", "findings=5", "findings=4"), "", "WARN"},
-		{"no SENTINEL", smokeReport("=== SENTINEL: AUDIT COMPLETE ===\n", ""), "TestSmoke/canned/structure: fixtures/smoke.md:1: INVALID", "INVALID"},
-		{"no HEADER", smokeReport("=== HEADER START ===\n", ""), "TestSmoke/canned/structure: fixtures/smoke.md:1: FAIL: the report has a whole HEADER block: no", "FAIL"},
-		{"hallucinated path", smokeReport(line(5), line(5)+"| 6 | LOW | CWE-79 | src/Nowhere.java | 3 | | made up |\n", "findings=5", "findings=6"), "TestSmoke/canned/paths: fixtures/smoke.md:1: FAIL: 1 of 6 findings", "FAIL"},
-		{"LOW on SQL injection", smokeReport("| 1 | HIGH", "| 1 | LOW"), "TestSmoke/canned/severity: fixtures/smoke.md:1: FAIL: SMOKE-1 is rated LOW", "FAIL"},
-		{"3 of 5 found", smokeReport(line(3), "", line(4), "", "findings=5", "findings=3"), "TestSmoke/canned/flaws: fixtures/smoke.md:1: FAIL: 3 of 5", "FAIL"},
+		{"no SENTINEL", smokeReport("=== SENTINEL: AUDIT COMPLETE ===\n", ""),
+			"TestSmoke/canned/structure: fixtures/smoke.md:1: INVALID", "INVALID"},
+		{"no HEADER", smokeReport("=== HEADER START ===\n", ""),
+			"TestSmoke/canned/structure: fixtures/smoke.md:1: FAIL: the report has a whole HEADER block: no", "FAIL"},
+		{"hallucinated path",
+			smokeReport(line(5),
+				line(5)+"| 6 | LOW | CWE-79 | src/Nowhere.java | 3 | | made up |\n",
+				"findings=5", "findings=6"),
+			"TestSmoke/canned/paths: fixtures/smoke.md:1: FAIL: 1 of 6 findings", "FAIL"},
+		{"LOW on SQL injection", smokeReport("| 1 | HIGH", "| 1 | LOW"),
+			"TestSmoke/canned/severity: fixtures/smoke.md:1: FAIL: SMOKE-1 is rated LOW", "FAIL"},
+		{"3 of 5 found", smokeReport(line(3), "", line(4), "", "findings=5", "findings=3"),
+			"TestSmoke/canned/flaws: fixtures/smoke.md:1: FAIL: 3 of 5", "FAIL"},
 		{"empty output", "", "TestSmoke/canned/runs: fixtures/smoke.md:1: INVALID", "INVALID"},
-		{"truncated SARIF", `{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"ruleId":"a"`, "TestSmoke/canned/runs: fixtures/smoke.md:1: INVALID", "INVALID"},
+		{"truncated SARIF",
+			`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"ruleId":"a"`,
+			"TestSmoke/canned/runs: fixtures/smoke.md:1: INVALID", "INVALID"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := newHouse(t)
@@ -123,16 +135,19 @@ func TestABrokenAuditorIsInvalid(t *testing.T) {
 	require.Contains(t, f.complaints()[0], "(exit status 3): no licence")
 
 	f = play(t, "TestSmoke", h.suite("-auditor", "nobody").Smoke)
-	require.Contains(t, f.complaints()[0], `fixtures/auditors.md has no section "## nobody", and as a model: nobody is neither a section`)
+	require.Contains(t, f.complaints()[0],
+		`fixtures/auditors.md has no section "## nobody", and as a model: nobody is neither a section`)
 }
 
 // demoKey is the key of a project with twenty entries, one a file.
 func demoKey(entries int) (key, tree string) {
 	var b, tr strings.Builder
-	b.WriteString("# Demo\n\n| Field | Value |\n|---|---|\n| Repository | https://git.example/o/demo |\n| Commit | " + demoCommit + " |\n| Language | Java |\n| Licence | MIT |\n| Expected findings | 1 |\n| Coverage goal | 1 |\n\n# Known Vulnerabilities\n\n| ID | Dimension | CWE | Severity | File | Function | Lines | Title | Evidence |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString(
+		"# Demo\n\n| Field | Value |\n|---|---|\n| Repository | https://git.example/o/demo |\n| Commit | " + demoCommit + " |\n| Language | Java |\n| Licence | MIT |\n| Expected findings | 1 |\n| Coverage goal | 1 |\n\n# Known Vulnerabilities\n\n| ID | Dimension | CWE | Severity | File | Function | Lines | Title | Evidence |\n|---|---|---|---|---|---|---|---|---|\n")
 	tr.WriteString("path\tlines\tblob\n")
 	for i := range entries {
-		fmt.Fprintf(&b, "| D-%02d | Injection | CWE-89 | HIGH | f%02d.java | | 40 | t | e |\n", i, i)
+		fmt.Fprintf(&b, "| D-%02d | Injection | CWE-89 | HIGH | f%02d.java | | 40 | t | e |\n", i,
+			i)
 		fmt.Fprintf(&tr, "f%02d.java\t1000\t%s\n", i, demoCommit)
 	}
 	return b.String(), tr.String()
@@ -157,7 +172,8 @@ func TestNothingSelectedIsInvalid(t *testing.T) {
 	h := newHouse(t)
 	h.demo(33)
 	h.record(found(22))
-	for name, suite := range map[string]func(T){"TestSmoke": h.suite().Smoke, "TestRegression": h.suite().Regression} {
+	for name, suite := range map[string]func(T){"TestSmoke": h.suite().Smoke,
+		"TestRegression": h.suite().Regression} {
 		f := play(t, name, suite, none)
 		require.Len(t, f.complaints(), 1, name)
 		require.Contains(t, f.complaints()[0], "INVALID: nothing was selected", name)
@@ -165,7 +181,8 @@ func TestNothingSelectedIsInvalid(t *testing.T) {
 	f := play(t, "TestRegression", h.suite().Regression, func(f *fake) {
 		f.choose = func(path string) bool { return path == "TestRegression/demo" }
 	})
-	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected", "of a project no auditor")
+	require.Contains(t, f.complaints()[0], "INVALID: nothing was selected",
+		"of a project no auditor")
 
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	s := New(Options{Flags: flags, Shipped: os.DirFS("../.."), Out: t.TempDir()})
@@ -188,7 +205,8 @@ func TestASubtestOfNothingIsInvalid(t *testing.T) {
 		if run == "Regression/nosuch" {
 			require.Len(t, f.complaints(), 1)
 			require.Contains(t, f.complaints()[0], "INVALID: Regression: ")
-			require.Contains(t, f.complaints()[0], " has no fixtures/projects or fixtures/planted or fixtures/fixes: nothing to measure, and -run names a subtest")
+			require.Contains(t, f.complaints()[0],
+				" has no fixtures/projects or fixtures/planted or fixtures/fixes: nothing to measure, and -run names a subtest")
 			continue
 		}
 		require.Empty(t, f.complaints())
@@ -203,7 +221,8 @@ func TestTheStampOfALiveRun(t *testing.T) {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	log := flags.String("test.testlogfile", "", "")
 	s := New(Options{Flags: flags})
-	for dir, stamp := range map[string]string{"testdata/assay": "testdata/assay/artifacts/uncached", t.TempDir(): "artifacts/uncached"} {
+	for dir, stamp := range map[string]string{"testdata/assay": "testdata/assay/artifacts/uncached",
+		t.TempDir(): "artifacts/uncached"} {
 		*log = ""
 		require.NoError(t, s.uncached(&env{root: &root{Dir: dir}}))
 		require.NoFileExists(t, stamp)

@@ -124,12 +124,13 @@ func columns(suite string) []column {
 		}
 	}
 	for i, head := range usedHeads {
-		cs = append(cs, column{head, [...]rank{everywhere, detailed, detailed, wide}[i], func(l *line) string {
-			if l.used == nil {
-				return ""
-			}
-			return l.used[i]
-		}})
+		cs = append(cs, column{head, [...]rank{everywhere, detailed, detailed, wide}[i],
+			func(l *line) string {
+				if l.used == nil {
+					return ""
+				}
+				return l.used[i]
+			}})
 	}
 	return cs
 }
@@ -147,7 +148,8 @@ func figure(names []string, i int, r rank) column {
 func grid(suite string, lines []*line, most rank) (heads []string, cells [][]string) {
 	cells = make([][]string, len(lines))
 	for _, c := range columns(suite) {
-		if c.rank > most || !slices.ContainsFunc(lines, func(l *line) bool { return c.of(l) != "" }) {
+		if c.rank > most ||
+			!slices.ContainsFunc(lines, func(l *line) bool { return c.of(l) != "" }) {
 			continue
 		}
 		heads = append(heads, c.head)
@@ -240,8 +242,10 @@ func (s *summary) rows(suite string) []*line {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *line) int {
-		return cmp.Or(cmp.Compare(worst[a.who], worst[b.who]), cmp.Compare(a.kind, b.kind), cmp.Compare(a.who, b.who), cmp.Compare(min(1, len(a.about)), min(1, len(b.about))),
-			cmp.Compare(urgency(a.verdict), urgency(b.verdict)), cmp.Compare(a.cause, b.cause), cmp.Compare(a.about, b.about))
+		return cmp.Or(cmp.Compare(worst[a.who], worst[b.who]), cmp.Compare(a.kind, b.kind),
+			cmp.Compare(a.who, b.who), cmp.Compare(min(1, len(a.about)), min(1, len(b.about))),
+			cmp.Compare(urgency(a.verdict), urgency(b.verdict)), cmp.Compare(a.cause, b.cause),
+			cmp.Compare(a.about, b.about))
 	})
 	return rows
 }

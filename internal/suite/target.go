@@ -40,7 +40,8 @@ func (x *target) pos() audit.Pos {
 }
 
 // export writes the sealed source into a new folder and returns it with what removes it.
-func (x *target) export(ctx context.Context, fetch fixes.Fetch) (dir string, remove func() error, err error) {
+func (x *target) export(ctx context.Context, fetch fixes.Fetch) (dir string,
+	remove func() error, err error) {
 	if x.class == nil {
 		return Sealed(ctx, x.project, x.drawn, fetch)
 	}
@@ -58,7 +59,8 @@ func (x *target) export(ctx context.Context, fetch fixes.Fetch) (dir string, rem
 
 // audit runs an auditor once on a new export and returns the folder that it saw; "" if
 // there was no export.
-func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64, fetch fixes.Fetch) (audit.AuditRun, string, error) {
+func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64,
+	fetch fixes.Fetch) (audit.AuditRun, string, error) {
 	var task audit.AuditTask
 	var remove func() error
 	var err error
@@ -77,14 +79,16 @@ func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64, fetch 
 	task.MaxUSD = usd
 	r, err := a.Audit(ctx, task)
 	if gone := remove(); gone != nil && err == nil { // what was paid for is kept
-		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(), "; ")
+		r.Exposed = strings.TrimPrefix(r.Exposed+"; its export cannot be removed: "+gone.Error(),
+			"; ")
 	}
 	return r, task.Dir, err
 }
 
 // Sealed writes a project's sealed export into a new folder: of its draw where it is
 // planted, else of the clone that fetch returns. It returns the folder and what removes it.
-func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target, fetch fixes.Fetch) (dir string, remove func() error, err error) {
+func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
+	fetch fixes.Fetch) (dir string, remove func() error, err error) {
 	tmp, remove, err := box.TempDir("export")
 	if err != nil {
 		return "", nil, err
@@ -134,7 +138,9 @@ func Page(fsys fs.FS, name string) (string, error) {
 	case exists(fsys, page):
 		return page, nil
 	case exists(fsys, path.Join(plantedDir, name)):
-		return "", fmt.Errorf("%s is planted: its files and its key follow from a seed: assay plant writes them", name)
+		return "", fmt.Errorf(
+			"%s is planted: its files and its key follow from a seed: assay plant writes them",
+			name)
 	}
 	return "", fmt.Errorf("there is no project %q in %s or %s", name, projectsDir, plantedDir)
 }
@@ -176,7 +182,8 @@ func readPlanted(fsys fs.FS) func(name string) (*planted.Project, error) {
 }
 
 // drawWith is Drawn with a function that reads planted projects.
-func drawWith(read func(name string) (*planted.Project, error), fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
+func drawWith(read func(name string) (*planted.Project, error),
+	fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
 	base, number, seeded := strings.Cut(name, "@")
 	project, area, _ := strings.Cut(base, ".")
 	names, err := PlantedNames(fsys)
@@ -192,7 +199,8 @@ func drawWith(read func(name string) (*planted.Project, error), fsys fs.FS, name
 	seed := uint64(planted.DefaultSeed)
 	if seeded {
 		if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
-			return nil, nil, fmt.Errorf("%q is no project: expected a number, the seed, after @", name)
+			return nil, nil, fmt.Errorf("%q is no project: expected a number, the seed, after @",
+				name)
 		}
 	}
 	var draws []*planted.Draw
@@ -211,7 +219,8 @@ func drawWith(read func(name string) (*planted.Project, error), fsys fs.FS, name
 	}
 	drawn := draws[0].Render()
 	if base == plantedAll {
-		if drawn, err = planted.Combine(plantedAll, "The planted projects side by side", draws...); err != nil {
+		if drawn, err = planted.Combine(plantedAll, "The planted projects side by side",
+			draws...); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -39,7 +39,8 @@ func ioctl(f *os.File, request uintptr, value *uint32) error {
 	}
 	var errno syscall.Errno
 	if err := c.Control(func(fd uintptr) {
-		_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(unsafe.Pointer(value)))
+		_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, fd, request,
+			uintptr(unsafe.Pointer(value)))
 	}); err != nil {
 		return err
 	}
@@ -62,7 +63,8 @@ func onTerminal(t *testing.T, dir string, env []string, args ...string) *termina
 	require.NoError(t, ioctl(master, syscall.TIOCGPTN, &number))
 	slave, err := os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	require.NoError(t, err)
-	x := &terminal{t: t, master: master, cmd: exec.Command(args[0], args[1:]...), read: make(chan struct{})}
+	x := &terminal{t: t, master: master, cmd: exec.Command(args[0], args[1:]...),
+		read: make(chan struct{})}
 	x.cmd.Dir, x.cmd.Env = dir, env
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = slave, slave, slave
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -127,24 +129,28 @@ type bout struct {
 	env  []string
 }
 
-func newBout(t *testing.T, bin string, families int, script func(mockapi.Request) mockapi.Reply) *bout {
+func newBout(t *testing.T, bin string, families int,
+	script func(mockapi.Request) mockapi.Reply) *bout {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	require.NoError(t, err)
 	b := &bout{h: newHouse(t), mock: mockapi.New(script), bin: bin, root: root}
 	t.Cleanup(b.mock.Close)
 	b.h.corpus(families)
 	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "ASSAY_") && !strings.HasPrefix(e, "CI=") && !strings.HasPrefix(e, "GITHUB_") {
+		if !strings.HasPrefix(e, "ASSAY_") && !strings.HasPrefix(e, "CI=") &&
+			!strings.HasPrefix(e, "GITHUB_") {
 			b.env = append(b.env, e)
 		}
 	}
-	b.env = append(b.env, "ASSAY_ROOT="+b.h.dir, "ASSAY_DB="+filepath.Join(b.h.dir, "results.db"), "ASSAY_BASE_URL="+b.mock.BaseURL, "ASSAY_API_KEY="+canary)
+	b.env = append(b.env, "ASSAY_ROOT="+b.h.dir, "ASSAY_DB="+filepath.Join(b.h.dir, "results.db"),
+		"ASSAY_BASE_URL="+b.mock.BaseURL, "ASSAY_API_KEY="+canary)
 	return b
 }
 
 var benchFlags = []string{"-model", "gpt-4o-mini", "-concurrency", "2"}
 
-// Everything that the line is to tell, where there is a terminal, and none of it where it was not asked for.
+// Everything that the line is to tell, where there is a terminal, and none of it where it was
+// not asked for.
 func progressAtATerminal(t *testing.T, bin string) {
 	script := func(r mockapi.Request) mockapi.Reply {
 		switch {
@@ -170,7 +176,8 @@ func progressAtATerminal(t *testing.T, bin string) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBout(t, bin, 8, script)
-			x := onTerminal(t, b.root, append(b.env, c.env), append(append([]string{b.bin, "-test.run", "Bench"}, c.args...), benchFlags...)...)
+			x := onTerminal(t, b.root, append(b.env, c.env),
+				append(append([]string{b.bin, "-test.run", "Bench"}, c.args...), benchFlags...)...)
 			seen, _ := x.end()
 			require.Equal(t, c.shown, strings.Contains(seen, "\x1b[K"), "%q", seen)
 			require.NotContains(t, seen, canary)
@@ -178,13 +185,16 @@ func progressAtATerminal(t *testing.T, bin string) {
 				require.NotContains(t, seen, " of about $")
 				return
 			}
-			lines := regexp.MustCompile(`\r\x1b\[K\x1b\[\?7l([^\x1b]*)`).FindAllStringSubmatch(seen, -1)
-			require.Equal(t, "reading flags, fixtures and cases", lines[0][1], "it speaks before anything is asked")
+			lines := regexp.MustCompile(`\r\x1b\[K\x1b\[\?7l([^\x1b]*)`).FindAllStringSubmatch(seen,
+				-1)
+			require.Equal(t, "reading flags, fixtures and cases", lines[0][1],
+				"it speaks before anything is asked")
 			var all []string // the last one may tell of what comes after
 			for _, line := range lines {
 				all = append(all, line[1])
 			}
-			require.Regexp(t, `(?m)^\d+/48  balanced \d+\.\d % \(\d+ to \d+\)  (\d+ (errored|malformed)  )*\d+ retries  \d+\.\d/s  \$0\.\d\d of about \$0\.\d\d  \d+s  \d+s left  again: HTTP 502 Bad Gateway`, strings.Join(all, "\n"), "%q", seen)
+			require.Regexp(t,
+				`(?m)^\d+/48  balanced \d+\.\d % \(\d+ to \d+\)  (\d+ (errored|malformed)  )*\d+ retries  \d+\.\d/s  \$0\.\d\d of about \$0\.\d\d  \d+s  \d+s left  again: HTTP 502 Bad Gateway`, strings.Join(all, "\n"), "%q", seen)
 			require.Contains(t, seen, "\r\x1b[K", "the line is taken away at the end")
 		})
 	}
@@ -199,9 +209,16 @@ func interruptAtATerminal(t *testing.T, bin string) {
 		start  func(b *bout) []string
 		resume string
 	}{
-		{"a compiled binary", func(b *bout) []string { return append([]string{b.bin, "-test.run", "Bench"}, benchFlags...) },
+		{"a compiled binary",
+			func(b *bout) []string {
+				return append([]string{b.bin, "-test.run", "Bench"},
+					benchFlags...)
+			},
 			`to carry on: (ASSAY_ROOT=\S+ ASSAY_DB=\S+ ASSAY_BASE_URL=\S+ ASSAY_API_KEY=\S+ \S+/assay\.test -test\.run Bench -concurrency=2 -model=gpt-4o-mini)`},
-		{"go test", func(*bout) []string { return append([]string{"go", "test", "-run", "Bench"}, benchFlags...) },
+		{"go test", func(*bout) []string {
+			return append([]string{"go", "test", "-run", "Bench"},
+				benchFlags...)
+		},
 			`to carry on: (ASSAY_ROOT=\S+ ASSAY_DB=\S+ ASSAY_BASE_URL=\S+ ASSAY_API_KEY=\S+ go test -run Bench -concurrency=2 -model=gpt-4o-mini)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -209,7 +226,8 @@ func interruptAtATerminal(t *testing.T, bin string) {
 			var interrupted atomic.Bool
 			b := newBout(t, bin, 20, func(r mockapi.Request) mockapi.Reply {
 				reached <- struct{}{}
-				if r.N > 10 && !interrupted.Load() { // until the key has come through, however busy the machine
+				// until the key has come through, however busy the machine
+				if r.N > 10 && !interrupted.Load() {
 					return mockapi.Reply{Cost: 0.001, Latency: 2 * time.Second}
 				}
 				return mockapi.Reply{Cost: 0.001, Latency: 100 * time.Millisecond}
@@ -250,7 +268,8 @@ func swallowedByGoTest(t *testing.T) {
 	require.NoError(t, err)
 	var env []string
 	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, "ASSAY_") && !strings.HasPrefix(e, "CI=") && !strings.HasPrefix(e, "GITHUB_") && !strings.HasPrefix(e, "COLUMNS=") {
+		if !strings.HasPrefix(e, "ASSAY_") && !strings.HasPrefix(e, "CI=") &&
+			!strings.HasPrefix(e, "GITHUB_") && !strings.HasPrefix(e, "COLUMNS=") {
 			env = append(env, e)
 		}
 	}
@@ -261,7 +280,8 @@ func swallowedByGoTest(t *testing.T) {
 		require.Contains(t, seen, "ok  \tassay")
 		require.NotContains(t, seen, "(cached)")
 	}
-	seen, err := onTerminal(t, root, append(env, "COLUMNS=30"), "go", "test", "-run", "Smoke", "-short").end()
+	seen, err := onTerminal(t, root, append(env, "COLUMNS=30"), "go", "test", "-run",
+		"Smoke", "-short").end()
 	require.NoError(t, err, "%s", seen)
 	require.NotContains(t, seen, "checks", "a terminal without room gets fewer columns: %s", seen)
 }
@@ -274,5 +294,6 @@ func unconfined(t *testing.T, bin string) {
 	cmd.Dir, cmd.Env = b.root, append(b.env, "ASSAY_SANDBOX=off")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "canned: it ran unconfined: not confined (switched off by ASSAY_SANDBOX=off)")
+	require.Contains(t, string(out),
+		"canned: it ran unconfined: not confined (switched off by ASSAY_SANDBOX=off)")
 }

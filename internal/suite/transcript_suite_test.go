@@ -33,7 +33,8 @@ func TestTranscripts(t *testing.T) {
 	require.NoError(t, err)
 	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
 	require.NoError(t, err)
-	h.agents(key.Project.Known, "stream: -envelope claude-stream -in 400 -out 50 -usd 1.5", "fails: -fail -1 -say 'the key is "+secret+"'", "breaks: -truncate")
+	h.agents(key.Project.Known, "stream: -envelope claude-stream -in 400 -out 50 -usd 1.5",
+		"fails: -fail -1 -say 'the key is "+secret+"'", "breaks: -truncate")
 	for _, name := range []string{"stream", "fails", "breaks"} {
 		play(t, "TestSmoke", h.suite("-auditor", name).Smoke)
 	}
@@ -43,7 +44,8 @@ func TestTranscripts(t *testing.T) {
 	ts := h.kept("stream")
 	require.Len(t, ts, 1)
 	require.Contains(t, string(ts[0].Text("events")), `"type":"result"`)
-	require.True(t, strings.HasPrefix(string(ts[0].Text("report")), "=== HEADER START ==="), "the report is unwrapped")
+	require.True(t, strings.HasPrefix(string(ts[0].Text("report")), "=== HEADER START ==="),
+		"the report is unwrapped")
 	require.Equal(t, 1.5, ts[0].Usage.USD)
 
 	ts = h.kept("fails")

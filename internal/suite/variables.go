@@ -16,7 +16,8 @@ var variables = []string{
 
 // variableValues are the values of settings that take no others.
 var variableValues = map[string][]string{
-	"ASSAY_SANDBOX": {"off", "require"}, "ASSAY_PROOF": {"all", "update"}, "ASSAY_PROGRESS": {"0", "1"},
+	"ASSAY_SANDBOX": {"off", "require"}, "ASSAY_PROOF": {"all", "update"},
+	"ASSAY_PROGRESS": {"0", "1"},
 }
 
 // checkVariables returns an error for each variable of the environment whose name differs from
@@ -29,7 +30,8 @@ func checkVariables(environ []string) error {
 	var errs []error
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(strings.ToUpper(name), "ASSAY") || strings.HasPrefix(name, "ASSAY_TEST_") {
+		if !strings.HasPrefix(strings.ToUpper(name), "ASSAY") ||
+			strings.HasPrefix(name, "ASSAY_TEST_") {
 			continue
 		}
 		nearest, least := "", 3
@@ -41,8 +43,10 @@ func checkVariables(environ []string) error {
 		switch {
 		case nearest != "" && nearest != name:
 			errs = append(errs, fmt.Errorf("%s is no setting: expected %s?", name, nearest))
-		case value != "" && variableValues[name] != nil && !slices.Contains(variableValues[name], value):
-			errs = append(errs, fmt.Errorf("%s is %q: expected %s or nothing", name, value, strings.Join(variableValues[name], ", ")))
+		case value != "" && variableValues[name] != nil &&
+			!slices.Contains(variableValues[name], value):
+			errs = append(errs, fmt.Errorf("%s is %q: expected %s or nothing", name, value,
+				strings.Join(variableValues[name], ", ")))
 		}
 	}
 	return errors.Join(errs...)

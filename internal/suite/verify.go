@@ -39,10 +39,13 @@ func (s *Suite) Verify(t T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &verify{suite: s, env: env, mode: os.Getenv("ASSAY_PROOF"), day: time.Now().UTC().Format(time.DateOnly), ledger: ledger,
+	v := &verify{suite: s, env: env, mode: os.Getenv("ASSAY_PROOF"),
+		day: time.Now().UTC().Format(time.DateOnly), ledger: ledger,
 		next: proof.Ledger{}}
 	maps.Copy(v.next, ledger)
-	maps.DeleteFunc(v.next, func(id string, _ proof.Proved) bool { return !strings.HasPrefix(id, proof.Sealed) }) // a test of internal/seal measures these
+	// a test of internal/seal measures these
+	maps.DeleteFunc(v.next,
+		func(id string, _ proof.Proved) bool { return !strings.HasPrefix(id, proof.Sealed) })
 	v.postgres = sync.OnceValues(func() (dsn string, err error) {
 		if dsn = env.cfg.PG; dsn == "" {
 			dsn, v.stop, err = postgres.Start()
@@ -61,7 +64,8 @@ func (s *Suite) Verify(t T) {
 		v.run(t, name, func(t T) { v.planted(t, name) })
 	}
 	if !v.selected && !t.Failed() {
-		t.Errorf("%s: nothing was selected: -run, -skip and -filter leave nothing to prove", audit.Invalid)
+		t.Errorf("%s: nothing was selected: -run, -skip and -filter leave nothing to prove",
+			audit.Invalid)
 	}
 }
 
@@ -108,7 +112,8 @@ func (v *verify) again(name string) bool {
 // app proves the families of an application.
 func (v *verify) app(t T, app *audit.App) {
 	chosen := func(fam audit.Family) bool {
-		proof := v.env.root.strict() || fam.Pos.File != "" // foreign cases may have none: their labels are unproven
+		// foreign cases may have none: their labels are unproven
+		proof := v.env.root.strict() || fam.Pos.File != ""
 		filtered := v.env.cfg.chooses(app.App + "/" + fam.Query)
 		v.selected = v.selected || filtered
 		return proof && filtered
@@ -162,7 +167,8 @@ func (v *verify) outside(t T, file string) bool {
 		return false
 	}
 	if !v.unconfined {
-		v.suite.summary.note("Verify: %s ran outside of the sandbox, as servers of a proof do (ASSAY_SANDBOX=require refuses them)", file)
+		v.suite.summary.note(
+			"Verify: %s ran outside of the sandbox, as servers of a proof do (ASSAY_SANDBOX=require refuses them)", file)
 		v.unconfined = true
 	}
 	return true
@@ -189,7 +195,8 @@ func (v *verify) keep(t T, pos audit.Pos, id string, now proof.Proved, same bool
 }
 
 // family proves one family.
-func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App, fam *audit.Family, before proof.Proved) {
+func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App, fam *audit.Family,
+	before proof.Proved) {
 	v.suite.progress.say("Verify: %s", strings.TrimPrefix(t.Name(), "TestVerify/"))
 	now, problems, err := proof.Prove(ctx, r, app, fam)
 	for _, p := range problems {
@@ -204,7 +211,8 @@ func (v *verify) family(ctx context.Context, t T, r proof.Runner, app *audit.App
 	}
 	same := before.Content == now.Content
 	v.keep(t, fam.Pos, app.App+"/"+fam.Query, now, same)
-	if same && before.Runtime == now.Runtime && before.Effects != now.Effects && v.mode != "update" && v.env.root.strict() {
+	if same && before.Runtime == now.Runtime && before.Effects != now.Effects &&
+		v.mode != "update" && v.env.root.strict() {
 		t.Errorf("%s: proven, and what was seen is not what %s says: the entry is forged, the proof is not the same each time, or proofs look at more than they did: then remove the entry, and write it with ASSAY_PROOF=update go test -run Verify", fam.Pos, proof.LedgerFile)
 	}
 }
@@ -216,9 +224,11 @@ func (v *verify) end(t T) {
 	}
 	v.partly = v.partly || v.begun < v.planned
 	if v.proven+v.known == 0 && !v.env.root.strict() {
-		v.suite.summary.note("Verify: nothing of %s was proven: its labels are unproven", v.env.root.Dir)
+		v.suite.summary.note("Verify: nothing of %s was proven: its labels are unproven",
+			v.env.root.Dir)
 	}
-	t.Logf("%d families proven now, %d proven before with the same content (sample of %s)", v.proven, v.known, v.day)
+	t.Logf("%d families proven now, %d proven before with the same content (sample of %s)",
+		v.proven, v.known, v.day)
 	if v.mode == "update" {
 		v.write(t)
 		return
@@ -240,7 +250,8 @@ func (v *verify) write(t T) {
 		next = maps.Clone(v.ledger)
 		maps.Copy(next, v.next)
 	}
-	if err := os.WriteFile(filepath.Join(v.env.root.Dir, proof.LedgerFile), []byte(next.Text()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(v.env.root.Dir, proof.LedgerFile),
+		[]byte(next.Text()), 0o644); err != nil {
 		t.Errorf("the ledger cannot be written: %v", err)
 	}
 }
@@ -290,7 +301,8 @@ func (v *verify) planted(t T, name string) {
 	defer stop()
 	var proved *planted.Proof
 	if err == nil {
-		proved, err = planted.Verify(context.Background(), p, planted.Options{Servers: servers, Cache: filepath.Join(cache, "planted"), Quick: !whole})
+		proved, err = planted.Verify(context.Background(), p, planted.Options{Servers: servers,
+			Cache: filepath.Join(cache, "planted"), Quick: !whole})
 	}
 	if errors.Is(err, postgres.ErrMissing) || errors.Is(err, planted.ErrMissing) {
 		v.partly = true
@@ -304,7 +316,8 @@ func (v *verify) planted(t T, name string) {
 	if len(proved.Failed()) > 0 {
 		var told strings.Builder
 		proved.Print(&told)
-		t.Errorf("%s: %d outcomes are not as expected:\n%s", p.Pos, len(proved.Failed()), told.String())
+		t.Errorf("%s: %d outcomes are not as expected:\n%s", p.Pos, len(proved.Failed()),
+			told.String())
 		return
 	}
 	t.Logf("%s: %d outcomes, all as expected", name, len(proved.Outcomes))

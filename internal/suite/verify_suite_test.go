@@ -22,7 +22,8 @@ import (
 // TestALedgerThatIsForgedOrStaleFails: an entry whose effects nobody saw, and one
 // of another content, do not stand in for a proof.
 func TestALedgerThatIsForgedOrStaleFails(t *testing.T) {
-	if _, err := postgres.BinDir(); errors.Is(err, postgres.ErrMissing) && os.Getenv("ASSAY_CHECK") == "" {
+	if _, err := postgres.BinDir(); errors.Is(err, postgres.ErrMissing) &&
+		os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip(err)
 	}
 	t.Setenv("ASSAY_ROOT", "")
@@ -38,7 +39,9 @@ func TestALedgerThatIsForgedOrStaleFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ledger := regexp.MustCompile(tt.entry).ReplaceAllString(string(whole), tt.to)
 			flags := flag.NewFlagSet("test", flag.ContinueOnError)
-			s := New(Options{Flags: flags, Shipped: Overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}}, os.DirFS("../..")}, Out: t.TempDir()})
+			s := New(Options{Flags: flags,
+				Shipped: Overlay{fstest.MapFS{proof.LedgerFile: {Data: []byte(ledger)}},
+					os.DirFS("../..")}, Out: t.TempDir()})
 			require.NoError(t, flags.Parse([]string{"-filter", "clinic/lab-trend"}))
 			f := play(t, "TestVerify", s.Verify)
 			require.Equal(t, tt.want != "", f.Failed(), f.complaints())
@@ -80,7 +83,8 @@ for line in sys.stdin:
 	const spec = "# Prompt\n\n## Security Requirements\n\n1. Own rows alone.\n"
 	const described = "# Description\n\nx\n\n# Parameters\n\n```json\n{\"a\": 1, \"_set\": \"benign\"}\n{\"a\": 2, \"_set\": \"attack\"}\n```\n"
 	for _, label := range []string{"01-good", "02-bad"} {
-		text := "# Description\n\nx\n\n# Code\n\n```python\nx = \"" + label + "\"\n```\n\n# Expected\n\n" + label[3:] + "\n"
+		text := "# Description\n\nx\n\n# Code\n\n```python\nx = \"" + label +
+			"\"\n```\n\n# Expected\n\n" + label[3:] + "\n"
 		write("tests/notes/read-"+label+".md", text)
 		write("tests/rows/read-"+label+".md", text)
 	}

@@ -29,13 +29,15 @@ func (r *running) spread(ctx context.Context, plan *run.Plan) (bool, error) {
 		return false, err
 	}
 	jobs := r.jobs()
-	enqueued, err := db.Enqueue(ctx, plan, func(i int) river.Task { return river.TaskOf(jobs[i].review) })
+	enqueued, err := db.Enqueue(ctx, plan,
+		func(i int) river.Task { return river.TaskOf(jobs[i].review) })
 	if err != nil {
 		return false, err
 	}
 	r.engine = enqueued
 	if enqueued.Joined {
-		r.suite.summary.note("workers already had the same plan: waited for their run %s", enqueued.ID)
+		r.suite.summary.note("workers already had the same plan: waited for their run %s",
+			enqueued.ID)
 	}
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var help sync.WaitGroup
@@ -51,7 +53,8 @@ func (r *running) spread(ctx context.Context, plan *run.Plan) (bool, error) {
 		case <-working.Done():
 		case <-enqueued.Deserted():
 			if err := r.help(working, db); err != nil {
-				r.suite.summary.note("no worker was left, and this process could not do their work: %v", err)
+				r.suite.summary.note(
+					"no worker was left, and this process could not do their work: %v", err)
 			}
 		}
 	})
@@ -104,12 +107,15 @@ func isDeserted(err error) bool { return errors.Is(err, river.ErrDeserted) }
 
 // auditByWorker has a worker make one attempt. Plan, budget, rate limiter and retries
 // stay in this process.
-func (r *running) auditByWorker(ctx context.Context, m *measurement, i int, usd float64) (audit.AuditRun, string, error) {
-	task := river.AuditTask{Run: r.id, Project: m.target.project.Name, Auditor: m.variant.name, Trial: i, Export: m.target.hash,
+func (r *running) auditByWorker(ctx context.Context, m *measurement,
+	i int, usd float64) (audit.AuditRun, string, error) {
+	task := river.AuditTask{Run: r.id, Project: m.target.project.Name, Auditor: m.variant.name,
+		Trial: i, Export: m.target.hash,
 		MaxUSD: usd, Entry: entryHash(m.variant.entry, m.variant.auditor)}
 	b, err := r.workers.Audit(ctx, task)
 	if ctx.Err() != nil {
-		return audit.AuditRun{Invalid: "stopped: " + context.Cause(ctx).Error()}, "", nil // its cost so far is not known
+		// its cost so far is not known
+		return audit.AuditRun{Invalid: "stopped: " + context.Cause(ctx).Error()}, "", nil
 	}
 	if err != nil {
 		return audit.AuditRun{}, "", err
@@ -145,7 +151,8 @@ func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err
 		return nil, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
 	if x.hash != t.Export || entryHash(entry, a) != t.Entry {
-		return nil, fmt.Errorf("%w: %s on %s is another audit here: give every worker the commit, fixtures and settings of the plan", river.ErrOther, t.Auditor, t.Project)
+		return nil, fmt.Errorf(
+			"%w: %s on %s is another audit here: give every worker the commit, fixtures and settings of the plan", river.ErrOther, t.Auditor, t.Project)
 	}
 	var v remoteRun
 	if v.Run, v.Dir, err = x.audit(ctx, a, t.MaxUSD, e.fetch); v.Dir == "" {
@@ -178,10 +185,12 @@ type Workers struct{ env *env }
 // postgres:// URL; numbers of 0 take the flags' defaults.
 func NewWorkers(dir string, cfg Config) (*Workers, error) {
 	if cfg.DB = cmp.Or(cfg.DB, os.Getenv("ASSAY_DB")); cfg.DB == "" {
-		return nil, errors.New("ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
+		return nil, errors.New(
+			"ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
 	}
 	if !store.OfPostgres(cfg.DB) { // not shown: there may be a password in it
-		return nil, errors.New("ASSAY_DB, or --db, is no PostgreSQL, which workers share: expected a URL like postgres://assay@db.example/assay")
+		return nil, errors.New(
+			"ASSAY_DB, or --db, is no PostgreSQL, which workers share: expected a URL like postgres://assay@db.example/assay")
 	}
 	if cfg.Trials > mostRepeats {
 		return nil, fmt.Errorf("trials are %d: expected %d at most", cfg.Trials, mostRepeats)
@@ -217,8 +226,10 @@ func (w *Workers) Enqueue(ctx context.Context, out io.Writer) (id string, err er
 	if len(jobs) == 0 {
 		return "", errors.New("nothing was selected: expected cases that --filter matches")
 	}
-	plan, err := run.Prepare(ctx, run.Config{Store: st, Budget: cfg.Budget, Concurrency: cfg.Concurrency, Seed: planSeed, Reuse: cfg.Reuse,
-		Run: store.Run{Suite: benchSuite.name, Command: cfg.enqueueCommand(), ScoreVersion: score.Version, Parts: r.parts()}}, itemsOf(st, jobs))
+	plan, err := run.Prepare(ctx, run.Config{Store: st, Budget: cfg.Budget,
+		Concurrency: cfg.Concurrency, Seed: planSeed, Reuse: cfg.Reuse,
+		Run: store.Run{Suite: benchSuite.name, Command: cfg.enqueueCommand(),
+			ScoreVersion: score.Version, Parts: r.parts()}}, itemsOf(st, jobs))
 	if err != nil {
 		return "", err
 	}
@@ -231,7 +242,8 @@ func (w *Workers) Enqueue(ctx context.Context, out io.Writer) (id string, err er
 		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	id, joined, err := db.EnqueueOnly(ctx, plan, func(i int) river.Task { return river.TaskOf(jobs[i].review) })
+	id, joined, err := db.EnqueueOnly(ctx, plan,
+		func(i int) river.Task { return river.TaskOf(jobs[i].review) })
 	switch {
 	case err != nil:
 	case joined:
@@ -281,7 +293,8 @@ func (w *Workers) Stop(ctx context.Context, id string) (err error) {
 
 // Work is a worker until ctx ends or, with drain, until every run has ended. It makes
 // slots trials at once of one provider and so many audits at once (0: none).
-func (w *Workers) Work(ctx context.Context, name string, slots, audits int, drain bool, grace time.Duration, ready func(id string)) (err error) {
+func (w *Workers) Work(ctx context.Context, name string, slots, audits int, drain bool,
+	grace time.Duration, ready func(id string)) (err error) {
 	re, err := w.env.rebuilder()
 	if err != nil {
 		return err
@@ -292,7 +305,8 @@ func (w *Workers) Work(ctx context.Context, name string, slots, audits int, drai
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	worker := river.Worker{Name: name, Slots: slots, Rebuild: re.item, Drain: drain, Grace: grace, Ready: ready}
+	worker := river.Worker{Name: name, Slots: slots, Rebuild: re.item, Drain: drain,
+		Grace: grace, Ready: ready}
 	if audits > 0 {
 		worker.Audits, worker.Audit = audits, w.env.remoteAudit
 	}

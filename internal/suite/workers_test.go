@@ -41,7 +41,10 @@ func (h *house) worker(audits int, drain bool) (stop func() error) {
 	require.NoError(h.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- s.Work(ctx, "", 4, audits, drain, time.Second, func(id string) { ready <- id }) }()
+	go func() {
+		ended <- s.Work(ctx, "", 4, audits, drain, time.Second,
+			func(id string) { ready <- id })
+	}()
 	select {
 	case <-ready:
 	case err := <-ended:
@@ -62,7 +65,8 @@ func (h *house) worker(audits int, drain bool) (stop func() error) {
 func TestWorkersShareNoFile(t *testing.T) {
 	for _, db := range []string{"results.db", "host=127.0.0.1 password=hunter2"} {
 		_, err := NewWorkers(t.TempDir(), Config{DB: db})
-		require.ErrorContains(t, err, "is no PostgreSQL, which workers share: expected a URL like postgres://")
+		require.ErrorContains(t, err,
+			"is no PostgreSQL, which workers share: expected a URL like postgres://")
 		require.NotContains(t, err.Error(), "hunter2")
 	}
 }
@@ -97,7 +101,8 @@ func TestBenchWithWorkers(t *testing.T) {
 	bench()
 	require.Len(t, requests(), all)
 	require.Len(t, runs(t, dsn), 1)
-	s, err := NewWorkers(h.dir, Config{Models: []string{"some/model"}, Budget: math.Inf(1), Reuse: true})
+	s, err := NewWorkers(h.dir, Config{Models: []string{"some/model"},
+		Budget: math.Inf(1), Reuse: true})
 	require.NoError(t, err)
 	var out strings.Builder
 
@@ -135,7 +140,8 @@ func TestBenchWithWorkers(t *testing.T) {
 	require.NoError(t, h.worker(0, true)())
 	require.Len(t, requests(), 4*all)
 	require.Equal(t, 36, runs(t, dsn)[0].Outcomes[audit.OutcomeSkipped])
-	require.Equal(t, "assay enqueue --model=some/model --trials=3 --budget=none --concurrency=1", runs(t, dsn)[0].Command)
+	require.Equal(t, "assay enqueue --model=some/model --trials=3 --budget=none --concurrency=1",
+		runs(t, dsn)[0].Command)
 	require.ErrorContains(t, s.Stop(context.Background(), id), "is under way")
 
 	// It was enqueued, and no worker came: the process that waits does it.
@@ -157,9 +163,11 @@ func TestAuditsWithWorkers(t *testing.T) {
 	dsn := h.postgres()
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "broken: -truncate", "writes: -write f00.java,new.java")
+	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "broken: -truncate",
+		"writes: -write f00.java,new.java")
 	stop := h.worker(2, false)
-	f := play(t, "TestRegression", h.suite("-auditor", "steady,broken,writes", "-trials", "3").Regression)
+	f := play(t, "TestRegression", h.suite("-auditor", "steady,broken,writes",
+		"-trials", "3").Regression)
 	require.Equal(t, "PASS", f.attrs["verdict:steady/demo"], f.complaints())
 	require.Equal(t, "INVALID", f.attrs["verdict:broken/demo"])
 	require.Equal(t, "PASS", f.attrs["verdict:writes/demo"], f.complaints())
@@ -176,7 +184,8 @@ func TestAuditsWithWorkers(t *testing.T) {
 	made := runs(t, dsn)
 	require.Len(t, made, 1)
 	require.Equal(t, "Regression", made[0].Suite)
-	require.Equal(t, map[audit.Outcome]int{"correct": 6, "malformed": 3, "wrong": 0, "refused": 0, "errored": 0, "skipped": 0}, made[0].Outcomes)
+	require.Equal(t, map[audit.Outcome]int{"correct": 6, "malformed": 3, "wrong": 0, "refused": 0,
+		"errored": 0, "skipped": 0}, made[0].Outcomes)
 	require.InDelta(t, 0.75, made[0].Usage.USD, 1e-9, "one ledger: the plan's")
 	play(t, "TestRegression", h.suite("-auditor", "steady", "-trials", "3").Regression)
 	require.Equal(t, 0, runs(t, dsn)[0].Reused, "a complete run is made again")
@@ -198,12 +207,15 @@ func TestAuditsWithWorkers(t *testing.T) {
 	f = play(t, "TestRegression", s.Regression)
 	require.ErrorContains(t, refuses(), "is another audit here")
 	require.Equal(t, "PASS", f.attrs["verdict:steady/demo"], f.complaints())
-	require.Contains(t, strings.Join(s.summary.notes, "\n"), "steady on demo: no worker for audits was left, and this process did their work")
+	require.Contains(t, strings.Join(s.summary.notes, "\n"),
+		"steady on demo: no worker for audits was left, and this process did their work")
 }
 
 // TestARunIsCarriedOnWhereItBegan: the command names its folder, and a shell takes each
 // flag as one word.
 func TestARunIsCarriedOnWhereItBegan(t *testing.T) {
 	c := Config{Root: "/my tests", Filter: "shop/*", Trials: 2, Budget: 5, Concurrency: 8}
-	require.Equal(t, "assay enqueue '--root=/my tests' '--filter=shop/*' --trials=2 --budget=5 --concurrency=8", c.enqueueCommand())
+	require.Equal(t,
+		"assay enqueue '--root=/my tests' '--filter=shop/*' --trials=2 --budget=5 --concurrency=8",
+		c.enqueueCommand())
 }

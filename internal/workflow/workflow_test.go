@@ -12,7 +12,8 @@ import (
 // registered: white space is trimmed, "::" begins and ends what names the command; else "##["
 // and a later "]" do, wherever they stand.
 func isCommand(line string) bool {
-	if rest, ok := strings.CutPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::"); ok && strings.Contains(rest, "::") {
+	if rest, ok := strings.CutPrefix(strings.TrimLeftFunc(line, unicode.IsSpace), "::"); ok &&
+		strings.Contains(rest, "::") {
 		return true
 	}
 	_, rest, ok := strings.Cut(line, "##[")
@@ -42,7 +43,8 @@ func TestText(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"::error::x", "a\n  ::x::", "##[error]x", "##\n[a]", "\x00::a::", "::\u200b::a::", "#\xff#[a]"} {
+	for _, s := range []string{"::error::x", "a\n  ::x::", "##[error]x", "##\n[a]", "\x00::a::",
+		"::\u200b::a::", "#\xff#[a]"} {
 		f.Add(s, 3)
 	}
 	f.Fuzz(func(t *testing.T, s string, cut int) {

@@ -77,7 +77,9 @@ func run() error {
 		return err
 	}
 	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != xmlSHA256 {
-		return fmt.Errorf("catalogue has SHA-256 %x, expected %s: look at what changed before moving the pin", sum, xmlSHA256)
+		return fmt.Errorf(
+			"catalogue has SHA-256 %x, expected %s: look at what changed before moving the pin",
+			sum, xmlSHA256)
 	}
 	var c catalog
 	if err := xml.Unmarshal(raw, &c); err != nil {
@@ -97,7 +99,8 @@ func source() ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.Command("npm", "install", "--prefix", dir, "--ignore-scripts", "--no-save", "--silent", npmPackage)
+	cmd := exec.Command("npm", "install", "--prefix", dir, "--ignore-scripts", "--no-save",
+		"--silent", npmPackage)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("npm install %s: %w", npmPackage, err)
@@ -132,7 +135,8 @@ func render(c *catalog) ([]byte, error) {
 		if e.deprecated() {
 			kind = "deprecated " + kind
 		}
-		fmt.Fprintf(&b, "%d\t%s\t%s\t%s\t%s\n", e.ID, kind, list(parents(&e)), list(next[e.ID]), e.Name)
+		fmt.Fprintf(&b, "%d\t%s\t%s\t%s\t%s\n", e.ID, kind, list(parents(&e)),
+			list(next[e.ID]), e.Name)
 	}
 	return b.Bytes(), nil
 }

@@ -20,14 +20,15 @@ const auditQueue = "audits" // they take hours, and have slots of their own
 type AuditTask struct {
 	// Run is who asks; or, the same for whoever asks, what is asked: then what was made,
 	// or is being made, for somebody who was killed is taken.
-	Run     string  `json:"run" river:"unique"`
-	Project string  `json:"project" river:"unique"`
-	Auditor string  `json:"auditor" river:"unique"`
-	Trial   int     `json:"trial" river:"unique"` // from 0
-	Try     string  `json:"try" river:"unique"`   // the number of the try, from 1; set when it is enqueued
-	Export  string  `json:"export"`               // seal.Hash: what the auditor is shown
-	MaxUSD  float64 `json:"max_usd"`              // that it may cost; 0 where nobody says
-	Entry   string  `json:"entry"`                // hash of the auditor's section
+	Run     string `json:"run" river:"unique"`
+	Project string `json:"project" river:"unique"`
+	Auditor string `json:"auditor" river:"unique"`
+	Trial   int    `json:"trial" river:"unique"` // from 0
+	// the number of the try, from 1; set when it is enqueued
+	Try    string  `json:"try" river:"unique"`
+	Export string  `json:"export"`  // seal.Hash: what the auditor is shown
+	MaxUSD float64 `json:"max_usd"` // that it may cost; 0 where nobody says
+	Entry  string  `json:"entry"`   // hash of the auditor's section
 }
 
 // Kind is River's name for it.
@@ -52,9 +53,12 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 	}
 	var seen time.Time // when a worker that takes audits was last there
 	for {
-		why, over := db.over(ctx, id) // before its result is looked for, which is written with its end
+		// before its result is looked for, which is written with its end
+		why, over := db.over(ctx, id)
 		var b []byte
-		err := db.pool.QueryRow(ctx, "SELECT result FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()).Scan(&b)
+		err := db.pool.QueryRow(ctx,
+			"SELECT result FROM spread_audits WHERE run_id = $1 AND audit_key = $2",
+			t.Run, t.key()).Scan(&b)
 		switch {
 		case err == nil:
 			return b, nil
@@ -88,7 +92,8 @@ func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
 	db.asked[of]++
 	t.Try = strconv.Itoa(db.asked[of])
 	db.mu.Unlock()
-	done, err := column[bool](ctx, db, "SELECT true FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key())
+	done, err := column[bool](ctx, db,
+		"SELECT true FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key())
 	if err != nil || len(done) > 0 {
 		return 0, err
 	}
@@ -96,7 +101,8 @@ func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("river: %w", err)
 	}
-	res, err := client.Insert(ctx, *t, &river.InsertOpts{Queue: auditQueue, MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true}})
+	res, err := client.Insert(ctx, *t, &river.InsertOpts{Queue: auditQueue,
+		MaxAttempts: maxAttempts, UniqueOpts: river.UniqueOpts{ByArgs: true}})
 	if err != nil {
 		return 0, fmt.Errorf("river: enqueueing the audit: %w", err)
 	}
@@ -119,7 +125,9 @@ func (db *DB) Taken(ctx context.Context) error {
 	for t, tries := range db.asked {
 		for n := range tries {
 			t.Try = strconv.Itoa(n + 1)
-			if _, err := db.exec(ctx, "DELETE FROM spread_audits WHERE run_id = $1 AND audit_key = $2", t.Run, t.key()); err != nil {
+			if _, err := db.exec(ctx,
+				"DELETE FROM spread_audits WHERE run_id = $1 AND audit_key = $2",
+				t.Run, t.key()); err != nil {
 				return err
 			}
 		}
@@ -166,7 +174,8 @@ func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err 
 	}
 	wait := 50 * time.Millisecond
 	for began := time.Now(); ; {
-		if err = w.put(context.WithoutCancel(ctx), job, b); err == nil || time.Since(began) > w.workers.patience {
+		if err = w.put(context.WithoutCancel(ctx), job, b); err == nil ||
+			time.Since(began) > w.workers.patience {
 			return err
 		}
 		time.Sleep(wait)
@@ -177,7 +186,8 @@ func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err 
 // put stores the result of a job and completes it.
 func (w *auditWorker) put(ctx context.Context, job *river.Job[AuditTask], b []byte) error {
 	return pgx.BeginFunc(ctx, w.workers.db.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO spread_audits (run_id, audit_key, result) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job.Args.Run, job.Args.key(), b); err != nil {
+		if _, err := tx.Exec(ctx,
+			"INSERT INTO spread_audits (run_id, audit_key, result) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job.Args.Run, job.Args.key(), b); err != nil {
 			return err
 		}
 		_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)

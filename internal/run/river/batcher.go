@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	batch = 200                   // asks, and endings, that one turn holds at most
-	poll  = 50 * time.Millisecond // from one look whether another worker's try has ended to the next
+	batch = 200 // asks, and endings, that one turn holds at most
+	// from one look whether another worker's try has ended to the next
+	poll = 50 * time.Millisecond
 )
 
 // ahead is how long before it begins a try may have its lease: what the provider
@@ -41,7 +42,8 @@ type batcher struct {
 	config   run.Config // what it says of tries and waits
 	asks     chan *ask
 	endings  chan *ending
-	until    atomic.Int64 // when the pause ends that the provider asked for, as of the last turn; Unix ns
+	// when the pause ends that the provider asked for, as of the last turn; Unix ns
+	until atomic.Int64
 
 	// What follows belongs to serve.
 	turns int64               // begun
@@ -149,7 +151,8 @@ func (d *batcher) serve() {
 		time.Sleep(time.Until(last.Add(others * rowCost)))
 		asks, ends = d.gather(asks, ends)
 		asks = slices.DeleteFunc(asks, func(a *ask) bool {
-			back := a.turn == 0 && (leaving == nil || a.ctx.Err() != nil) // else it may have its lease
+			// else it may have its lease
+			back := a.turn == 0 && (leaving == nil || a.ctx.Err() != nil)
 			if back {
 				a.answer <- permit{later: true}
 			}
@@ -271,7 +274,8 @@ func (d *batcher) settled(s *shared, held map[*run.Lease]bool, ends []*ending) (
 }
 
 // decide answers requests in order, up to the first that has to wait, and returns how many.
-func (d *batcher) decide(s *shared, held map[*run.Lease]bool, asks []*ask, began time.Time) (answered int, wait time.Duration) {
+func (d *batcher) decide(s *shared, held map[*run.Lease]bool, asks []*ask,
+	began time.Time) (answered int, wait time.Duration) {
 	for i, a := range asks {
 		if !s.committed(a.turn) {
 			if a.permit, wait = d.decideOn(s, a.item, began); wait > 0 {
@@ -290,7 +294,8 @@ func (d *batcher) decide(s *shared, held map[*run.Lease]bool, asks []*ask, began
 }
 
 // decideOn returns the permit of an item, or how long it has to wait.
-func (d *batcher) decideOn(s *shared, it *run.Item, began time.Time) (p permit, wait time.Duration) {
+func (d *batcher) decideOn(s *shared, it *run.Item, began time.Time) (p permit,
+	wait time.Duration) {
 	if why := s.stopped(it); why != "" {
 		return permit{never: why}, 0
 	}
@@ -326,7 +331,9 @@ func (d *batcher) outcomes(ctx context.Context, tx pgx.Tx, ends []*ending) (done
 			// Not where a row is there already: a worker taken for dead may have ended its work.
 			b.Queue(`INSERT INTO spread_skipped (run_id, trial_key, expected, why) SELECT $1, $2, $3, $4
 				WHERE NOT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2) ON CONFLICT DO NOTHING`,
-				d.run, e.item.Key, string(e.item.Expected), e.skipped).Exec(func(t pgconn.CommandTag) error { done += int(t.RowsAffected()); return nil })
+				d.run, e.item.Key,
+				string(e.item.Expected),
+				e.skipped).Exec(func(t pgconn.CommandTag) error { done += int(t.RowsAffected()); return nil })
 		default:
 			b.Queue(`INSERT INTO spread_tries (run_id, trial_key, tries, kept) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (run_id, trial_key) DO UPDATE SET tries = EXCLUDED.tries, kept = EXCLUDED.kept`, d.run, e.item.Key, e.tries, kept{e.attempts, e.last})

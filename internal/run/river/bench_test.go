@@ -26,20 +26,28 @@ import (
 //	go test -run '^$' -bench Spread -benchtime 1x -count 3 ./internal/run/river
 func BenchmarkSpreadZeroLatency(b *testing.B) {
 	for _, workers := range []int{1, 4} {
-		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 5000, 64, 128/workers, 0) })
+		b.Run(fmt.Sprint("workers=", workers),
+			func(b *testing.B) { benchmarkSpread(b, workers, 5000, 64, 128/workers, 0) })
 	}
 }
 
 // 300 ms latency, each worker holds 25 trials: one alone waits for the provider.
 func BenchmarkSpreadLatency(b *testing.B) {
 	for _, workers := range []int{1, 4} {
-		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchmarkSpread(b, workers, 360*workers, 100, 25, 300*time.Millisecond) })
+		b.Run(fmt.Sprint("workers=", workers),
+			func(b *testing.B) {
+				benchmarkSpread(b, workers, 360*workers, 100, 25,
+					300*time.Millisecond)
+			})
 	}
 }
 
 func benchmarkSpread(b *testing.B, workers, n, concurrency, slots int, latency time.Duration) {
 	for b.Loop() {
-		s := mockapi.New(func(mockapi.Request) mockapi.Reply { return mockapi.Reply{Cost: 0.00001, Latency: latency} })
+		s := mockapi.New(func(mockapi.Request) mockapi.Reply {
+			return mockapi.Reply{Cost: 0.00001,
+				Latency: latency}
+		})
 		s.Forget = true
 		pg := ownServer(b)
 		river.Durable(b, pg.DSN)
@@ -91,7 +99,8 @@ func benchmarkPace(b *testing.B, after string) {
 			if g.take() {
 				return mockapi.Reply{Cost: 0.00001, Latency: time.Second}
 			}
-			r := mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`, Latency: 50 * time.Millisecond}
+			r := mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`,
+				Latency: 50 * time.Millisecond}
 			if after != "" {
 				r.Header = map[string]string{"Retry-After": after}
 			}
@@ -100,7 +109,8 @@ func benchmarkPace(b *testing.B, after string) {
 		pg := ownServer(b)
 		db := open(b, pg.DSN)
 		h := chatHouse(b, s, n)
-		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n, Slots: 2 * concurrency / workers})
+		f := newFleet(b, workers, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: n,
+			Slots: 2 * concurrency / workers})
 		for there := 0; there < workers; {
 			var err error
 			there, _, err = db.Workers(context.Background(), 0)
@@ -183,7 +193,8 @@ func postgresCPU(b *testing.B, dsn string) float64 {
 func ownCPU(b *testing.B) float64 {
 	stat, err := os.ReadFile("/proc/self/stat")
 	require.NoError(b, err)
-	return float64(sumOf(strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])), []int{11, 12})) / 100
+	return float64(sumOf(strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])),
+		[]int{11, 12})) / 100
 }
 
 func sumOf(fields []string, columns []int) (sum int) {

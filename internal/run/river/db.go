@@ -48,7 +48,8 @@ func open(ctx context.Context, dsn string, connections int32) (*DB, error) {
 		return nil, err
 	}
 	if err := db.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("river: bringing the tables up to date: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("river: bringing the tables up to date: %w", err),
+			db.Close())
 	}
 	return db, nil
 }
@@ -87,7 +88,8 @@ func (db *DB) migrate(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		_, unlock := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", migrationLock)
+		_, unlock := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)",
+			migrationLock)
 		err = errors.Join(err, unlock)
 	}()
 	theirs, err := rivermigrate.New(riverpgxv5.New(db.pool), &rivermigrate.Config{Logger: quiet})
@@ -102,7 +104,9 @@ func (db *DB) migrate(ctx context.Context) (err error) {
 
 // unfinished returns the ID of the run with the same plan that workers are at, "" for none.
 func (db *DB) unfinished(ctx context.Context, identity string) (id string, err error) {
-	err = db.pool.QueryRow(ctx, "SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''", identity).Scan(&id)
+	err = db.pool.QueryRow(ctx,
+		"SELECT run_id FROM spread_runs WHERE identity = $1 AND ended IS NULL AND stopped = ''",
+		identity).Scan(&id)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", fmt.Errorf("river: %w", err)
 	}

@@ -34,7 +34,8 @@ func (Task) Kind() string { return "trial" }
 
 // TaskOf returns the task of a trial; Enqueue fills in the run.
 func TaskOf(t *run.Trial) Task {
-	return Task{Key: t.Key(), Case: t.Case.ID(), Reviewer: t.Reviewer.Name(), Prompt: t.PromptName, Trial: t.Index}
+	return Task{Key: t.Key(), Case: t.Case.ID(), Reviewer: t.Reviewer.Name(), Prompt: t.PromptName,
+		Trial: t.Index}
 }
 
 type settings struct {
@@ -58,9 +59,11 @@ func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) Task
 }
 
 // EnqueueOnly is like Enqueue for callers that do not wait for the results.
-func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) Task) (id string, joined bool, err error) {
+func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) Task) (id string,
+	joined bool, err error) {
 	if plan.Config().Budget == 0 {
-		return "", false, errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
+		return "", false,
+			errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
 	}
 	identity := plan.Identity()
 	// One at a time: of those who begin the same plan together, the first enqueues
@@ -71,7 +74,8 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) 
 		return "", false, fmt.Errorf("river: %w", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 11))", identity); err != nil {
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 11))",
+		identity); err != nil {
 		return "", false, fmt.Errorf("river: %w", err)
 	}
 	if err := db.cutOff(ctx, identity); err != nil {
@@ -87,7 +91,8 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) 
 	if err := db.insert(ctx, plan, rec.ID, identity, task); err != nil {
 		rec.Ended, rec.State = time.Now().UTC(), "could not be enqueued"
 		quiet := context.WithoutCancel(ctx)
-		return "", false, errors.Join(fmt.Errorf("river: enqueueing: %w", err), db.cutOff(quiet, identity), db.Store.Finish(quiet, rec))
+		return "", false, errors.Join(fmt.Errorf("river: enqueueing: %w", err),
+			db.cutOff(quiet, identity), db.Store.Finish(quiet, rec))
 	}
 	if plan.Estimate.Ask == 0 {
 		_, err = db.finish(ctx, rec.ID)
@@ -98,20 +103,23 @@ func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) 
 // cutOff stops the run of a plan whose enqueueing was interrupted. The caller holds the plan's
 // lock.
 func (db *DB) cutOff(ctx context.Context, identity string) error {
-	_, err := db.exec(ctx, "UPDATE spread_runs SET stopped = 'its enqueueing was cut off' WHERE identity = $1 AND missing > 0 AND ended IS NULL AND stopped = ''", identity)
+	_, err := db.exec(ctx,
+		"UPDATE spread_runs SET stopped = 'its enqueueing was cut off' WHERE identity = $1 AND missing > 0 AND ended IS NULL AND stopped = ''", identity)
 	return err
 }
 
 // insert writes the run with its providers, and then its jobs, in transactions that
 // are short, and are worked on at once.
-func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, task func(i int) Task) error {
+func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string,
+	task func(i int) Task) error {
 	c, ask := plan.Config(), plan.Ask()
 	client, err := db.inserter()
 	if err != nil {
 		return err
 	}
 	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "INSERT INTO spread_runs (run_id, identity, budget, remaining, missing, config) VALUES ($1, $2, $3, $4, $4, $5)",
+		_, err := tx.Exec(ctx,
+			"INSERT INTO spread_runs (run_id, identity, budget, remaining, missing, config) VALUES ($1, $2, $3, $4, $4, $5)",
 			id, identity, c.Budget, len(ask), settings{c.Tries, c.FirstWait, c.MaxWait})
 		if err != nil {
 			return err
@@ -133,24 +141,30 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string, t
 		if err != nil {
 			break
 		}
-		err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error { return enqueue(ctx, tx, client, id, plan, jobs, task) })
+		err = pgx.BeginFunc(ctx, db.pool,
+			func(tx pgx.Tx) error { return enqueue(ctx, tx, client, id, plan, jobs, task) })
 	}
 	return err
 }
 
 // enqueue writes jobs of a run, unless it was stopped meanwhile.
-func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id string, plan *run.Plan, ask []int32, task func(i int) Task) error {
+func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id string,
+	plan *run.Plan, ask []int32, task func(i int) Task) error {
 	jobs := make([]river.InsertManyParams, len(ask))
 	for k, i := range ask {
 		t := task(int(i))
 		t.Run = id
-		jobs[k] = river.InsertManyParams{Args: t, InsertOpts: &river.InsertOpts{Queue: queueOf(plan.Provider(i)), MaxAttempts: maxAttempts}}
+		jobs[k] = river.InsertManyParams{Args: t,
+			InsertOpts: &river.InsertOpts{Queue: queueOf(plan.Provider(i)),
+				MaxAttempts: maxAttempts}}
 	}
 	if _, err := client.InsertManyFastTx(ctx, tx, jobs); err != nil {
 		return err
 	}
 	var stopped string // last: it locks what the workers share
-	err := tx.QueryRow(ctx, "UPDATE spread_runs SET missing = missing - $2 WHERE run_id = $1 RETURNING stopped", id, len(ask)).Scan(&stopped)
+	err := tx.QueryRow(ctx,
+		"UPDATE spread_runs SET missing = missing - $2 WHERE run_id = $1 RETURNING stopped", id,
+		len(ask)).Scan(&stopped)
 	if err == nil && stopped != "" {
 		err = errors.New(stopped)
 	}
@@ -160,12 +174,15 @@ func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id st
 // limitRate sets how many attempts a provider accepts at once. Work without a provider is
 // limited by each worker's slots alone. The limit is reset unless other runs use the provider.
 func limitRate(ctx context.Context, tx pgx.Tx, provider string, most int) error {
-	_, err := tx.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ($1, $2) ON CONFLICT DO NOTHING", provider, run.RateLimiter{})
+	_, err := tx.Exec(ctx,
+		"INSERT INTO spread_providers (provider, pace) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+		provider, run.RateLimiter{})
 	if err != nil {
 		return err
 	}
 	var p run.RateLimiter
-	if err := tx.QueryRow(ctx, "SELECT pace FROM spread_providers WHERE provider = $1 FOR UPDATE", provider).Scan(&p); err != nil {
+	if err := tx.QueryRow(ctx, "SELECT pace FROM spread_providers WHERE provider = $1 FOR UPDATE",
+		provider).Scan(&p); err != nil {
 		return err
 	}
 	if p.InFlight == 0 {

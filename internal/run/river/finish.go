@@ -31,7 +31,8 @@ func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
 		return rec, err
 	}
 	var skipped int
-	if err := db.pool.QueryRow(ctx, "SELECT count(*) + (SELECT missing FROM spread_runs WHERE run_id = $1) FROM spread_skipped WHERE run_id = $1", id).Scan(&skipped); err != nil {
+	if err := db.pool.QueryRow(ctx,
+		"SELECT count(*) + (SELECT missing FROM spread_runs WHERE run_id = $1) FROM spread_skipped WHERE run_id = $1", id).Scan(&skipped); err != nil {
 		return rec, fmt.Errorf("river: %w", err)
 	}
 	rec.Outcomes[audit.OutcomeSkipped] += skipped
@@ -53,7 +54,9 @@ func (db *DB) finish(ctx context.Context, id string) (store.Run, error) {
 	if err := db.Store.Finish(ctx, rec); err != nil {
 		return rec, err
 	}
-	if _, err := db.exec(ctx, "UPDATE spread_runs SET ended = now() WHERE run_id = $1 AND ended IS NULL", id); err != nil {
+	if _, err := db.exec(ctx,
+		"UPDATE spread_runs SET ended = now() WHERE run_id = $1 AND ended IS NULL",
+		id); err != nil {
 		return rec, err
 	}
 	if _, err := db.exec(ctx, "DELETE FROM spread_tries WHERE run_id = $1", id); err != nil {
@@ -71,12 +74,13 @@ func (db *DB) count(ctx context.Context, rec *store.Run) error {
 	var own bool
 	var n int
 	var u audit.Usage
-	return db.each(ctx, []any{&outcome, &own, &n, &u.TokensIn, &u.TokensOut, &u.USD, &u.Priced}, func() error {
-		rec.Outcomes[audit.Outcome(outcome)] += n
-		if own {
-			rec.Usage = rec.Usage.Add(u)
-		}
-		return nil
-	}, `SELECT e.outcome, e.run_id = $1, count(*), coalesce(sum(e.tokens_in), 0)::bigint, coalesce(sum(e.tokens_out), 0)::bigint, coalesce(sum(e.usd), 0), min(e.priced) <> 0
+	return db.each(ctx, []any{&outcome, &own, &n, &u.TokensIn, &u.TokensOut, &u.USD, &u.Priced},
+		func() error {
+			rec.Outcomes[audit.Outcome(outcome)] += n
+			if own {
+				rec.Usage = rec.Usage.Add(u)
+			}
+			return nil
+		}, `SELECT e.outcome, e.run_id = $1, count(*), coalesce(sum(e.tokens_in), 0)::bigint, coalesce(sum(e.tokens_out), 0)::bigint, coalesce(sum(e.usd), 0), min(e.priced) <> 0
 		FROM evaluations e WHERE e.run_id = $1 OR e.id IN (SELECT evaluation_id FROM reused WHERE run_id = $1) GROUP BY 1, 2`, rec.ID)
 }

@@ -49,7 +49,8 @@ type account struct {
 // more is begun, tries in flight get the plan's grace, and the rest is skipped.
 func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) *Run {
 	items := plan.Items()
-	r := &Run{ID: id, Joined: joined, Results: plan.Results(), db: db, plan: plan, deserted: make(chan struct{}), began: time.Now(),
+	r := &Run{ID: id, Joined: joined, Results: plan.Results(), db: db, plan: plan,
+		deserted: make(chan struct{}), began: time.Now(),
 		items: make(map[string]*run.Item, items.Count)}
 	r.state.Planned = items.Count
 	for i := range items.Count {
@@ -91,7 +92,8 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 		case err != nil:
 			seen = time.Now()
 			if time.Since(good) > c.StoreWait {
-				return run.Summary{State: r.state}, fmt.Errorf("river: run %s goes on without us: the PostgreSQL cannot be reached: %w", r.ID, err)
+				return run.Summary{State: r.state},
+					fmt.Errorf("river: run %s goes on without us: the PostgreSQL cannot be reached: %w", r.ID, err)
 			}
 		default:
 			good = time.Now()
@@ -104,7 +106,8 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 		case <-stop:
 			stop = nil
 			// What is in flight was paid for; and a PostgreSQL that is gone comes back, perhaps.
-			if _, err := r.db.Stop(quiet, r.ID, "stopped: "+context.Cause(ctx).Error()); err != nil {
+			if _, err := r.db.Stop(quiet, r.ID,
+				"stopped: "+context.Cause(ctx).Error()); err != nil {
 				return run.Summary{State: r.state}, err
 			}
 			grace = time.After(c.Grace + time.Duration(len(r.items))*time.Millisecond)
@@ -117,7 +120,9 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 // Stop prevents further jobs of a run from starting: workers skip them. It returns the number
 // of runs that it stopped, 0 or 1.
 func (db *DB) Stop(ctx context.Context, id, why string) (stopped int64, err error) {
-	stopped, err = db.exec(ctx, "UPDATE spread_runs SET stopped = $2 WHERE run_id = $1 AND ended IS NULL AND stopped = ''", id, why)
+	stopped, err = db.exec(ctx,
+		"UPDATE spread_runs SET stopped = $2 WHERE run_id = $1 AND ended IS NULL AND stopped = ''",
+		id, why)
 	if err != nil {
 		err = fmt.Errorf("stopping run %s: %w", id, err)
 	}
@@ -138,7 +143,8 @@ func (r *Run) desert() {
 func (r *Run) look(ctx context.Context) error {
 	var a account
 	// First the account: what it counts is in the tables read after it.
-	err := r.db.pool.QueryRow(ctx, "SELECT account, outstanding, retries, missing FROM spread_runs WHERE run_id = $1", r.ID).
+	err := r.db.pool.QueryRow(ctx,
+		"SELECT account, outstanding, retries, missing FROM spread_runs WHERE run_id = $1", r.ID).
 		Scan(&a.budget, &a.outstanding, &a.retries, &a.missing)
 	if err != nil {
 		return err
@@ -161,7 +167,8 @@ func (r *Run) look(ctx context.Context) error {
 // skipped reads the trials that were skipped.
 func (r *Run) skipped(ctx context.Context) error {
 	var n int
-	if err := r.db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1", r.ID).Scan(&n); err != nil {
+	if err := r.db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1",
+		r.ID).Scan(&n); err != nil {
 		return err
 	}
 	if n == r.state.Outcome(audit.OutcomeSkipped) {
@@ -260,9 +267,11 @@ func (r *Run) sum(ctx context.Context, rec store.Run, err error) (run.Summary, e
 		err = e
 	}
 	r.tell(run.Event{Kind: run.Ended})
-	s := run.Summary{Run: rec, State: r.state, Unsure: r.account.budget.Unsure, Over: r.account.budget.Over, Stops: r.stops}
+	s := run.Summary{Run: rec, State: r.state, Unsure: r.account.budget.Unsure,
+		Over: r.account.budget.Over, Stops: r.stops}
 	if r.state.Done != r.state.Planned && err == nil {
-		err = fmt.Errorf("%w: planned %d, outcomes %d", run.ErrAccounting, r.state.Planned, r.state.Done)
+		err = fmt.Errorf("%w: planned %d, outcomes %d", run.ErrAccounting,
+			r.state.Planned, r.state.Done)
 	}
 	return s, err
 }

@@ -93,8 +93,10 @@ func open(t testing.TB, dsn string) *river.DB {
 func model(base string) (audit.Reviewer, error) { return modelNamed("m", base) }
 
 func modelNamed(name, base string) (audit.Reviewer, error) {
-	return auditor.Chat(auditor.ChatConfig{Name: name, Provider: "mock", BaseURL: base, Key: "sk-test", KeyName: "ASSAY_API_KEY", MaxTokens: 100,
-		Model: audit.Model{Name: "m", ID: "maker/m", In: 0.15, Out: 0.60, Priced: true}, Timeout: 20 * time.Second})
+	return auditor.Chat(auditor.ChatConfig{Name: name, Provider: "mock", BaseURL: base,
+		Key: "sk-test", KeyName: "ASSAY_API_KEY", MaxTokens: 100,
+		Model:   audit.Model{Name: "m", ID: "maker/m", In: 0.15, Out: 0.60, Priced: true},
+		Timeout: 20 * time.Second})
 }
 
 // trials gives n trials: families of six cases, the last four of each bad.
@@ -102,11 +104,13 @@ func trials(n int, r audit.Reviewer) []run.Trial {
 	spec := &audit.Spec{App: "shop", Prompt: "A shop."}
 	var out []run.Trial
 	for i := range n {
-		c := &audit.Case{App: "shop", Query: fmt.Sprintf("q%03d", i/6), Number: i%6 + 1, Label: audit.Good, Language: "sql", Code: fmt.Sprint("SELECT ", i)}
+		c := &audit.Case{App: "shop", Query: fmt.Sprintf("q%03d", i/6), Number: i%6 + 1,
+			Label: audit.Good, Language: "sql", Code: fmt.Sprint("SELECT ", i)}
 		if i%6 >= 2 {
 			c.Label, c.Violates = audit.Bad, []int{2}
 		}
-		out = append(out, run.Trial{Case: c, Spec: spec, PromptName: "p", Prompt: "Judge.", Reviewer: r})
+		out = append(out, run.Trial{Case: c, Spec: spec, PromptName: "p",
+			Prompt: "Judge.", Reviewer: r})
 	}
 	return out
 }

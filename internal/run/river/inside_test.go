@@ -26,9 +26,11 @@ func at(t testing.TB, dsn, id string) *batcher {
 	db, err := Open(context.Background(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	_, err = db.pool.Exec(context.Background(), "INSERT INTO spread_workers (worker) VALUES ($1)", id)
+	_, err = db.pool.Exec(context.Background(), "INSERT INTO spread_workers (worker) VALUES ($1)",
+		id)
 	require.NoError(t, err)
-	return &batcher{workers: &workers{db: db, id: id}, run: "r", provider: "p", config: run.Config{MaxWait: time.Minute}}
+	return &batcher{workers: &workers{db: db, id: id}, run: "r", provider: "p",
+		config: run.Config{MaxWait: time.Minute}}
 }
 
 // row makes the rows that all share.
@@ -37,9 +39,11 @@ func row(t testing.TB, dsn string, budget float64, most int) {
 	c, err := pgx.Connect(ctx, dsn)
 	require.NoError(t, err)
 	defer c.Close(ctx)
-	_, err = c.Exec(ctx, "INSERT INTO spread_runs (run_id, identity, budget, remaining, config) VALUES ('r', 'i', $1, 1000000000, '{}')", budget)
+	_, err = c.Exec(ctx,
+		"INSERT INTO spread_runs (run_id, identity, budget, remaining, config) VALUES ('r', 'i', $1, 1000000000, '{}')", budget)
 	require.NoError(t, err)
-	_, err = c.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ('p', $1)", run.RateLimiter{Max: most})
+	_, err = c.Exec(ctx, "INSERT INTO spread_providers (provider, pace) VALUES ('p', $1)",
+		run.RateLimiter{Max: most})
 	require.NoError(t, err)
 }
 
@@ -77,7 +81,8 @@ func TestSilenceThatNobodyCouldBreak(t *testing.T) {
 	c := &workers{db: db, id: "other", held: map[int64]time.Time{}}
 	enrolled := func() (all []string) {
 		require.NoError(t, c.beat(t.Context()))
-		all, err := column[string](t.Context(), db, "SELECT worker FROM spread_workers ORDER BY worker")
+		all, err := column[string](t.Context(), db,
+			"SELECT worker FROM spread_workers ORDER BY worker")
 		require.NoError(t, err)
 		return all
 	}
@@ -103,10 +108,11 @@ func TestATurnThatIsMadeAgain(t *testing.T) {
 	stands := func(out int, reserved, spent float64) {
 		t.Helper()
 		s := &shared{}
-		require.NoError(t, pgx.BeginFunc(t.Context(), d.workers.db.pool, func(tx pgx.Tx) (err error) {
-			s, err = lock(t.Context(), tx, "r", "p", "w")
-			return err
-		}))
+		require.NoError(t, pgx.BeginFunc(t.Context(), d.workers.db.pool,
+			func(tx pgx.Tx) (err error) {
+				s, err = lock(t.Context(), tx, "r", "p", "w")
+				return err
+			}))
 		require.Equal(t, []int{out, out}, []int{s.budget.Out, s.limiter.InFlight})
 		require.InDelta(t, reserved, s.budget.Reserved, 1e-9)
 		require.InDelta(t, spent, s.budget.Spent, 1e-9)
@@ -138,8 +144,10 @@ func TestATurnThatIsMadeAgain(t *testing.T) {
 	require.Same(t, first, asks[0].permit.lease)
 	require.Len(t, d.held, 3)
 
-	asks, ends = nil, []*ending{{item: asks[0].item, lease: first, done: make(chan error, 1), skipped: "x",
-		try: run.Try{Attempts: []audit.Attempt{{Usage: audit.Usage{USD: .0005, Priced: true}}}}}}
+	asks, ends = nil, []*ending{{item: asks[0].item, lease: first, done: make(chan error, 1),
+		skipped: "x",
+		try: run.Try{Attempts: []audit.Attempt{{Usage: audit.Usage{USD: .0005,
+			Priced: true}}}}}}
 	turn(false)
 	stands(2, .002, .0005)
 	turn(true)
@@ -148,7 +156,8 @@ func TestATurnThatIsMadeAgain(t *testing.T) {
 
 	var late []*ending
 	for lease := range d.held {
-		late = append(late, &ending{item: ends[0].item, lease: lease, done: make(chan error, 1), skipped: "x"})
+		late = append(late, &ending{item: ends[0].item, lease: lease,
+			done: make(chan error, 1), skipped: "x"})
 	}
 	_, err = d.workers.db.exec(t.Context(), "DELETE FROM spread_workers")
 	require.NoError(t, err)
@@ -212,15 +221,18 @@ func (d *batcher) round(began int64, i, each int) error {
 	}
 	for lease := range d.held {
 		key := fmt.Sprint(d.workers.id, began, i, "-", len(ends))
-		ends = append(ends, &ending{item: &run.Item{Key: key}, lease: lease, done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key, Outcome: audit.OutcomeCorrect,
-			Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
+		ends = append(ends, &ending{item: &run.Item{Key: key}, lease: lease,
+			done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key,
+				Outcome:  audit.OutcomeCorrect,
+				Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
 	}
 	_, _, err := d.turn(asks, ends)
 	return err
 }
 
 func (d *batcher) asked(key string) *ask {
-	return &ask{item: &run.Item{Key: d.workers.id + key, Provider: "p", Reviewer: "m", Cost: run.Cost{Most: .001, Known: true}}, answer: make(chan permit, 1)}
+	return &ask{item: &run.Item{Key: d.workers.id + key, Provider: "p", Reviewer: "m",
+		Cost: run.Cost{Most: .001, Known: true}}, answer: make(chan permit, 1)}
 }
 
 // Durable makes the server sync what it commits, as one that is not a test's does.

@@ -57,7 +57,8 @@ func child(text string) int {
 		return 3
 	}
 	defer db.Close()
-	if err := db.Work(ctx, river.Worker{Name: o.Name, Slots: o.Slots, Rebuild: h.rebuild}); err != nil {
+	if err := db.Work(ctx, river.Worker{Name: o.Name, Slots: o.Slots,
+		Rebuild: h.rebuild}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
 	}
@@ -154,10 +155,12 @@ func TestKilledWorkers(t *testing.T) {
 	pool, err := pgxpool.New(context.Background(), pg.DSN)
 	require.NoError(t, err)
 	defer pool.Close()
-	rude := &throttle{pool: pool, pause: pause, every: max(100, planned/20), within: map[time.Time]int{}}
+	rude := &throttle{pool: pool, pause: pause, every: max(100, planned/20),
+		within: map[time.Time]int{}}
 	s := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if rude.speaks(r.N) {
-			return mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`, Header: map[string]string{"Retry-After-Ms": fmt.Sprint(pause.Milliseconds())}}
+			return mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`,
+				Header: map[string]string{"Retry-After-Ms": fmt.Sprint(pause.Milliseconds())}}
 		}
 		return mockapi.Reply{Cost: 0.00001, Latency: latency}
 	})
@@ -166,7 +169,8 @@ func TestKilledWorkers(t *testing.T) {
 	h := chatHouse(t, s, planned)
 	// Enough for all, and for what is charged in full because its worker died.
 	budget := float64(planned)*0.00001 + float64(kills*3*slots)*h.items[0].Cost.Most
-	r := h.enqueue(t, db, run.Config{Concurrency: slots, Budget: budget, FirstWait: 10 * time.Millisecond})
+	r := h.enqueue(t, db, run.Config{Concurrency: slots, Budget: budget,
+		FirstWait: 10 * time.Millisecond})
 	began := time.Now()
 	f := newFleet(t, 4, orders{DSN: pg.DSN, Base: s.BaseURL, Trials: planned, Slots: slots})
 	rng := rand.New(rand.NewPCG(11, 11))
@@ -209,16 +213,21 @@ func TestKilledWorkers(t *testing.T) {
 	late := 0
 	for until, n := range rude.within {
 		late += n
-		require.LessOrEqual(t, n, slots, "in the pause that ends at %s only what had its permit before it was known is sent", until)
+		require.LessOrEqual(t, n, slots,
+			"in the pause that ends at %s only what had its permit before it was known is sent",
+			until)
 	}
 	answers, most := 0, 0
 	for _, n := range s.Answers() {
 		answers, most = answers+n, max(most, n)
 	}
-	require.LessOrEqual(t, answers-planned, killed*slots+restarts*slots, "asked twice are at most the trials in flight")
+	require.LessOrEqual(t, answers-planned, killed*slots+restarts*slots,
+		"asked twice are at most the trials in flight")
 	t.Logf("%d kills, %d restart: planned %d = %d correct + %d wrong + %d errored; %d answers, %d of them lost in flight; charged $%.5f, accounted $%.5f (of it $%.5f unsure), budget $%.5f; at most %d in flight of %d; %d pauses asked for, %d requests within them; %.1f s, %.1f s of them after the last kill; workers' CPU %.1f s",
-		killed, restarts, planned, outcomes[audit.OutcomeCorrect], outcomes[audit.OutcomeWrong], outcomes[audit.OutcomeErrored], answers, answers-planned,
-		books, sum.State.Spent, sum.Unsure, budget, s.MostInFlight(), slots, rude.spoke, late, took.Seconds(), time.Since(last).Seconds(), f.cpu.Seconds())
+		killed, restarts, planned, outcomes[audit.OutcomeCorrect], outcomes[audit.OutcomeWrong],
+		outcomes[audit.OutcomeErrored], answers, answers-planned,
+		books, sum.State.Spent, sum.Unsure, budget, s.MostInFlight(), slots, rude.spoke, late,
+		took.Seconds(), time.Since(last).Seconds(), f.cpu.Seconds())
 }
 
 // A throttle asks for a pause now and then, and counts the requests that come
@@ -265,15 +274,19 @@ func auditing(ctx context.Context, o orders) int {
 		return 3
 	}
 	defer db.Close()
-	err = db.Work(ctx, river.Worker{Name: o.Name, Audit: func(ctx context.Context, t river.AuditTask) ([]byte, error) {
-		f, err := os.OpenFile(filepath.Join(o.Audits, "begun"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			_ = f.Close()
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}
-		return fmt.Appendf(nil, "%s by %d", t.Project, os.Getpid()), nil
-	}})
+	err = db.Work(ctx,
+		river.Worker{Name: o.Name,
+			Audit: func(ctx context.Context, t river.AuditTask) ([]byte, error) {
+				f, err := os.OpenFile(filepath.Join(o.Audits, "begun"),
+					os.O_CREATE|os.O_EXCL|os.O_WRONLY,
+					0o600)
+				if err == nil {
+					_ = f.Close()
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				return fmt.Appendf(nil, "%s by %d", t.Project, os.Getpid()), nil
+			}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 3
@@ -297,7 +310,8 @@ func TestKilledInTheMiddleOfAnAudit(t *testing.T) {
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		b, err := db.Audit(context.Background(), river.AuditTask{Run: "r", Project: "p", Auditor: "a"})
+		b, err := db.Audit(context.Background(),
+			river.AuditTask{Run: "r", Project: "p", Auditor: "a"})
 		answers <- answer{b, err}
 	}()
 	for {

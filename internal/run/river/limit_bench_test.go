@@ -14,7 +14,8 @@ import (
 	"assay/internal/run/testdata/mockapi"
 )
 
-// What a large plan costs: time, processor time and bytes of heap for each trial where it is planned and
+// What a large plan costs: time, processor time and bytes of heap for each trial where it is
+// planned and
 // enqueued, bytes in the database for each while it waits and when it is done, and
 // connections that one worker holds.
 //
@@ -38,12 +39,14 @@ func BenchmarkLargePlan(b *testing.B) {
 		r, err := model(s.BaseURL)
 		require.NoError(b, err)
 		ts := trials(n, r)
-		plan, err := run.Prepare(ctx, run.Config{Store: db.Store, Budget: 1e6, Concurrency: 32}, run.Items{Count: n, At: func(i int) run.Item { return ts[i].Item() }})
+		plan, err := run.Prepare(ctx, run.Config{Store: db.Store, Budget: 1e6, Concurrency: 32},
+			run.Items{Count: n, At: func(i int) run.Item { return ts[i].Item() }})
 		require.NoError(b, err)
 		b.ReportMetric(time.Since(began).Seconds()/n*1e6, "plan-µs/trial")
 		used, own := postgresCPU(b, pg.DSN), ownCPU(b)
 		began = time.Now()
-		id, _, err := db.EnqueueOnly(ctx, plan, func(i int) river.Task { return river.TaskOf(&ts[i]) })
+		id, _, err := db.EnqueueOnly(ctx, plan,
+			func(i int) river.Task { return river.TaskOf(&ts[i]) })
 		require.NoError(b, err)
 		b.ReportMetric(time.Since(began).Seconds()/n*1e6, "enqueue-µs/trial")
 		b.ReportMetric((ownCPU(b)-own)/n*1e6, "enqueue-cpu-µs/trial")
@@ -55,18 +58,23 @@ func BenchmarkLargePlan(b *testing.B) {
 		require.NoError(b, err)
 		size := func(table string, rows float64) float64 {
 			var bytes float64
-			require.NoError(b, c.QueryRow(ctx, "SELECT pg_total_relation_size($1)", table).Scan(&bytes))
+			require.NoError(b,
+				c.QueryRow(ctx, "SELECT pg_total_relation_size($1)", table).Scan(&bytes))
 			return bytes / rows
 		}
 		b.ReportMetric(0, "ns/op")
 		b.ReportMetric(size("river_job", n), "job-B/trial")
-		f := newFleet(b, 1, orders{DSN: pg.DSN + "&application_name=worker", Base: s.BaseURL, Trials: n, Slots: 32})
+		f := newFleet(b, 1, orders{DSN: pg.DSN + "&application_name=worker", Base: s.BaseURL,
+			Trials: n, Slots: 32})
 		rows, held := 0, 0
 		for rows < done {
 			time.Sleep(50 * time.Millisecond)
-			require.NoError(b, c.QueryRow(ctx, "SELECT count(*) FROM evaluations WHERE run_id = $1", id).Scan(&rows))
+			require.NoError(b, c.QueryRow(ctx, "SELECT count(*) FROM evaluations WHERE run_id = $1",
+				id).Scan(&rows))
 			var now int
-			require.NoError(b, c.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'").Scan(&now))
+			require.NoError(b,
+				c.QueryRow(ctx,
+					"SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'").Scan(&now))
 			held = max(held, now)
 		}
 		_, err = db.Stop(ctx, id, "enough")

@@ -71,7 +71,8 @@ func Present(ctx context.Context, dsn string, plan *run.Plan) (bool, error) {
 	}
 	defer db.pool.Close()
 	var tables bool
-	if err := db.pool.QueryRow(ctx, "SELECT to_regclass('spread_workers') IS NOT NULL AND to_regclass('spread_runs') IS NOT NULL").Scan(&tables); err != nil || !tables {
+	if err := db.pool.QueryRow(ctx,
+		"SELECT to_regclass('spread_workers') IS NOT NULL AND to_regclass('spread_runs') IS NOT NULL").Scan(&tables); err != nil || !tables {
 		return false, err
 	}
 	if plan != nil {

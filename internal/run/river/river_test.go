@@ -34,17 +34,19 @@ func TestARunIsSpread(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, n)
 	done := 0
-	r := h.enqueue(t, db, run.Config{Concurrency: 6, FirstWait: 10 * time.Millisecond, Progress: func(e run.Event) {
-		if e.Kind == run.Done {
-			done++
-		}
-	}})
+	r := h.enqueue(t, db, run.Config{Concurrency: 6, FirstWait: 10 * time.Millisecond,
+		Progress: func(e run.Event) {
+			if e.Kind == run.Done {
+				done++
+			}
+		}})
 	require.False(t, r.Joined)
 	// Whoever plans the same meanwhile waits for the same run.
 	again := h.enqueue(t, db, run.Config{})
 	require.True(t, again.Joined)
 	require.Equal(t, r.ID, again.ID)
-	stops := []func() error{work(t, db, river.Worker{Rebuild: h.rebuild}), work(t, db, river.Worker{Rebuild: h.rebuild})}
+	stops := []func() error{work(t, db, river.Worker{Rebuild: h.rebuild}),
+		work(t, db, river.Worker{Rebuild: h.rebuild})}
 	n, _, err = db.Workers(context.Background(), 0)
 	require.NoError(t, err)
 	require.Positive(t, n)
@@ -98,17 +100,23 @@ func TestSituations(t *testing.T) {
 			defer s.Close()
 			db := open(t, database(t))
 			h := chatHouse(t, s, u.Trials)
-			r := h.enqueue(t, db, run.Config{Concurrency: u.Most, Budget: u.Budget, Tries: u.Tries, MaxWait: u.MaxWait, FirstWait: 10 * time.Millisecond})
+			r := h.enqueue(t, db, run.Config{Concurrency: u.Most, Budget: u.Budget, Tries: u.Tries,
+				MaxWait: u.MaxWait, FirstWait: 10 * time.Millisecond})
 			for range 3 {
-				work(t, db, river.Worker{Slots: u.Most, Rebuild: func(ctx context.Context, task river.Task) (run.Item, error) {
-					return newHouse(trials(u.Trials, h.reviewer)).rebuild(ctx, task)
-				}})
+				work(t, db, river.Worker{Slots: u.Most,
+					Rebuild: func(ctx context.Context, task river.Task) (run.Item, error) {
+						return newHouse(trials(u.Trials, h.reviewer)).rebuild(ctx, task)
+					}})
 			}
 			sum, err := r.Finish()
 			require.NoError(t, err)
-			answered := sum.State.Outcome(audit.OutcomeCorrect) + sum.State.Outcome(audit.OutcomeWrong)
-			require.NoError(t, u.Holds(s, mockapi.Ended{Answered: answered, Skipped: sum.State.Outcome(audit.OutcomeSkipped),
-				Spent: sum.State.Spent, Unsure: sum.Unsure, Over: sum.Over, Stops: sum.Stops}, h.items[0].Cost.Most))
+			answered := sum.State.Outcome(audit.OutcomeCorrect) +
+				sum.State.Outcome(audit.OutcomeWrong)
+			require.NoError(t,
+				u.Holds(s, mockapi.Ended{Answered: answered,
+					Skipped: sum.State.Outcome(audit.OutcomeSkipped),
+					Spent:   sum.State.Spent, Unsure: sum.Unsure, Over: sum.Over, Stops: sum.Stops},
+					h.items[0].Cost.Most))
 			account(t, db, r.ID, u.Trials)
 		})
 	}
@@ -129,7 +137,8 @@ func TestPaceIsShared(t *testing.T) {
 		switch {
 		case r.N == 40:
 			asked = time.Now()
-			return mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`, Header: map[string]string{"Retry-After-Ms": fmt.Sprint(pause.Milliseconds())}}
+			return mockapi.Reply{Status: 429, Body: `{"error":{"message":"slowly"}}`,
+				Header: map[string]string{"Retry-After-Ms": fmt.Sprint(pause.Milliseconds())}}
 		case asked.IsZero():
 		case since > pause:
 			after++
@@ -170,7 +179,8 @@ func TestAnotherRepositoryIsRefused(t *testing.T) {
 		it.Key = "of a case that was edited here"
 		return it, nil
 	}
-	for _, rebuild := range []func(context.Context, river.Task) (run.Item, error){other.rebuild, edited} {
+	for _, rebuild := range []func(context.Context, river.Task) (run.Item,
+		error){other.rebuild, edited} {
 		ended := make(chan error, 1)
 		go func() { ended <- db.Work(context.Background(), river.Worker{Rebuild: rebuild}) }()
 		err := <-ended
@@ -226,7 +236,8 @@ func TestInterruptedWaiting(t *testing.T) {
 	defer s.Close()
 	db := open(t, database(t))
 	h := chatHouse(t, s, 300)
-	plan, err := run.Prepare(context.Background(), run.Config{Store: db.Store, Budget: 100, Concurrency: 4, Grace: 10 * time.Minute}, run.Listed(h.items))
+	plan, err := run.Prepare(context.Background(), run.Config{Store: db.Store, Budget: 100,
+		Concurrency: 4, Grace: 10 * time.Minute}, run.Listed(h.items))
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r, err := db.Enqueue(ctx, plan, h.task)
@@ -240,7 +251,8 @@ func TestInterruptedWaiting(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"stopped: interrupted"}, sum.Stops)
 	outcomes := account(t, db, r.ID, 300)
-	require.Equal(t, len(s.Requests()), 300-outcomes[audit.OutcomeSkipped], "everything that was asked is stored")
+	require.Equal(t, len(s.Requests()), 300-outcomes[audit.OutcomeSkipped],
+		"everything that was asked is stored")
 	next := h.enqueue(t, db, run.Config{})
 	require.False(t, next.Joined)
 	_, err = next.Finish()
@@ -259,7 +271,8 @@ func TestTogether(t *testing.T) {
 	ids, begin := make(chan string, 5), make(chan struct{})
 	for range cap(ids) {
 		one := open(t, dsn)
-		plan, err := run.Prepare(context.Background(), run.Config{Store: one.Store, Budget: math.Inf(1)}, run.Listed(h.items))
+		plan, err := run.Prepare(context.Background(),
+			run.Config{Store: one.Store, Budget: math.Inf(1)}, run.Listed(h.items))
 		require.NoError(t, err)
 		go func() {
 			<-begin
@@ -326,7 +339,8 @@ func TestEnqueueingThatIsCutOff(t *testing.T) {
 	c, err := pgx.Connect(ctx, dsn)
 	require.NoError(t, err)
 	defer c.Close(ctx)
-	_, err = c.Exec(ctx, "DELETE FROM river_job WHERE id IN (SELECT id FROM river_job ORDER BY id DESC LIMIT 5)")
+	_, err = c.Exec(ctx,
+		"DELETE FROM river_job WHERE id IN (SELECT id FROM river_job ORDER BY id DESC LIMIT 5)")
 	require.NoError(t, err)
 	_, err = c.Exec(ctx, "UPDATE spread_runs SET missing = 5")
 	require.NoError(t, err)

@@ -21,7 +21,8 @@ type shared struct {
 	budget        run.Budget
 	halted        string // why nothing of the run is sent any more
 	stops         []stop
-	turn          int64 // of the worker in question, the last one that was committed; 0 where it holds nothing
+	// of the worker in question, the last one that was committed; 0 where it holds nothing
+	turn int64
 
 	changed bool // whether limiter has changed
 	news    []stop
@@ -42,15 +43,22 @@ const insertStop = "INSERT INTO spread_stops (run_id, scope, name, why) VALUES (
 func lock(ctx context.Context, tx pgx.Tx, id, provider, worker string) (*shared, error) {
 	s := &shared{run: id, provider: provider}
 	b := &pgx.Batch{}
-	b.Queue("SELECT pace FROM spread_providers WHERE provider = $1 FOR UPDATE", provider).QueryRow(func(r pgx.Row) error { return r.Scan(&s.limiter) })
-	b.Queue("SELECT budget, account, stopped FROM spread_runs WHERE run_id = $1 FOR UPDATE", id).QueryRow(func(r pgx.Row) error {
+	b.Queue("SELECT pace FROM spread_providers WHERE provider = $1 FOR UPDATE",
+		provider).QueryRow(func(r pgx.Row) error { return r.Scan(&s.limiter) })
+	b.Queue("SELECT budget, account, stopped FROM spread_runs WHERE run_id = $1 FOR UPDATE",
+		id).QueryRow(func(r pgx.Row) error {
 		var limit float64
 		err := r.Scan(&limit, &s.budget, &s.halted)
 		s.budget.Limit = limit
 		return err
 	})
-	b.Queue("SELECT scope, name, why FROM spread_stops WHERE run_id = $1 ORDER BY at", id).Query(func(rows pgx.Rows) (err error) {
-		s.stops, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (p stop, err error) { return p, r.Scan(&p.scope, &p.name, &p.why) })
+	b.Queue("SELECT scope, name, why FROM spread_stops WHERE run_id = $1 ORDER BY at",
+		id).Query(func(rows pgx.Rows) (err error) {
+		s.stops, err = pgx.CollectRows(rows,
+			func(r pgx.CollectableRow) (p stop, err error) {
+				return p,
+					r.Scan(&p.scope, &p.name, &p.why)
+			})
 		return err
 	})
 	b.Queue("SELECT coalesce(max(turn), 0) FROM spread_holdings WHERE run_id = $1 AND provider = $2 AND worker = $3", id, provider, worker).
@@ -65,7 +73,8 @@ func lock(ctx context.Context, tx pgx.Tx, id, provider, worker string) (*shared,
 // stopped says why nothing more is sent to an item's reviewer.
 func (s *shared) stopped(it *run.Item) string {
 	for _, p := range s.stops {
-		if p.scope == "provider" && p.name == it.Provider || p.scope == "reviewer" && p.name == it.Reviewer {
+		if p.scope == "provider" && p.name == it.Provider || p.scope == "reviewer" &&
+			p.name == it.Reviewer {
 			return cmp.Or(s.halted, p.why)
 		}
 	}
@@ -74,7 +83,8 @@ func (s *shared) stopped(it *run.Item) string {
 
 // store writes the changes and the worker's holding. left is the number of trials of the run
 // without an outcome.
-func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int, h *holding) (left int64, err error) {
+func (s *shared) store(ctx context.Context, tx pgx.Tx, done, again int, h *holding) (left int64,
+	err error) {
 	b := &pgx.Batch{}
 	if h != nil {
 		b.Queue(`INSERT INTO spread_holdings (run_id, provider, worker, turn, tries, most) VALUES ($1, $2, $3, $4, $5, $6)
@@ -112,7 +122,9 @@ func (db *DB) lose(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			rows, err := tx.Query(ctx, "DELETE FROM spread_holdings h WHERE run_id = $1 AND provider = $2 AND "+nobodys+" RETURNING tries, most", p[1], p[0])
+			rows, err := tx.Query(ctx,
+				"DELETE FROM spread_holdings h WHERE run_id = $1 AND provider = $2 AND "+nobodys+
+					" RETURNING tries, most", p[1], p[0])
 			if err != nil {
 				return err
 			}

@@ -96,10 +96,12 @@ func answered(a audit.Attempt) bool { return a.Error == "" }
 func (c *workers) rebuild(ctx context.Context, t Task) (run.Item, error) {
 	it, err := c.Rebuild(ctx, t)
 	if err == nil && it.Key != t.Key {
-		err = fmt.Errorf("%w: %s with %s is another trial here (%.12s, planned %.12s)", ErrOther, t.Case, t.Reviewer, it.Key, t.Key)
+		err = fmt.Errorf("%w: %s with %s is another trial here (%.12s, planned %.12s)", ErrOther,
+			t.Case, t.Reviewer, it.Key, t.Key)
 	}
 	if err != nil {
-		c.fail(fmt.Errorf("run %s: %w: give every worker the commit, fixtures and environment of the plan, or stop the run: assay enqueue --stop %s", t.Run, err, t.Run))
+		c.fail(fmt.Errorf(
+			"run %s: %w: give every worker the commit, fixtures and environment of the plan, or stop the run: assay enqueue --stop %s", t.Run, err, t.Run))
 		return it, errors.Join(err, river.JobSnooze(2*time.Second))
 	}
 	return it, nil
@@ -114,7 +116,9 @@ func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err
 	if err != nil {
 		return false, fmt.Errorf("river: %w", err)
 	}
-	err = c.db.pool.QueryRow(ctx, "SELECT tries, kept FROM spread_tries WHERE run_id = $1 AND trial_key = $2", t.Run, t.Key).Scan(&e.tries, &k)
+	err = c.db.pool.QueryRow(ctx,
+		"SELECT tries, kept FROM spread_tries WHERE run_id = $1 AND trial_key = $2", t.Run,
+		t.Key).Scan(&e.tries, &k)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return false, fmt.Errorf("river: %w", err)
 	}

@@ -75,8 +75,10 @@ func (c *workers) strike(ctx context.Context, prefix string, silent time.Time) e
 }
 
 const (
-	underWay     = 5 * time.Second // that a job may take from the table to this worker's hands, and,
-	onItsWayBack = time.Minute     // when it ended with an error, from them to the table: River tries for 40 s
+	// that a job may take from the table to this worker's hands, and,
+	underWay = 5 * time.Second
+	// when it ended with an error, from them to the table: River tries for 40 s
+	onItsWayBack = time.Minute
 )
 
 // hold notes that a job is in this worker's hands, and until when. err is what it
@@ -117,7 +119,8 @@ func (c *workers) news(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ended, err := column[string](ctx, c.db, "SELECT run_id FROM spread_runs WHERE ended IS NULL AND outstanding <= 0")
+	ended, err := column[string](ctx, c.db,
+		"SELECT run_id FROM spread_runs WHERE ended IS NULL AND outstanding <= 0")
 	if err != nil {
 		return err
 	}

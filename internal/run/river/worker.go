@@ -60,8 +60,9 @@ type workers struct {
 
 	mu       sync.Mutex
 	batchers map[[2]string]*batcher
-	held     map[int64]time.Time // jobs in this worker's hands: zero, or until when they may be on their way back
-	enrolled atomic.Int64        // workers, as of the last beat
+	// jobs in this worker's hands: zero, or until when they may be on their way back
+	held     map[int64]time.Time
+	enrolled atomic.Int64 // workers, as of the last beat
 	queues   map[string]bool
 	serving  sync.WaitGroup
 
@@ -72,9 +73,11 @@ type workers struct {
 // When ctx ends, nothing more is begun, what is under way gets Grace, and the
 // rest goes back to the others. The error is nil after an ordinary end.
 func (db *DB) Work(ctx context.Context, w Worker) error {
-	c := &workers{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}), gone: make(chan struct{}),
+	c := &workers{Worker: w, db: db, patience: run.DefaultStoreWait, leaving: make(chan struct{}),
+		gone:     make(chan struct{}),
 		batchers: map[[2]string]*batcher{}, queues: map[string]bool{}, held: map[int64]time.Time{}}
-	c.Slots, c.Grace = cmp.Or(max(0, c.Slots), run.DefaultConcurrency), cmp.Or(max(0, c.Grace), run.DefaultGrace)
+	c.Slots, c.Grace = cmp.Or(max(0, c.Slots), run.DefaultConcurrency), cmp.Or(max(0, c.Grace),
+		run.DefaultGrace)
 	if c.Audits = max(1, c.Audits); c.Audit == nil {
 		c.Audits = 0
 	}
@@ -121,8 +124,11 @@ func (c *workers) begin(ctx context.Context) error {
 	river.AddWorker(workers, &auditWorker{workers: c})
 	// Nobody listens, which would take a connection: the more there are, the less often
 	// each looks for jobs.
-	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers, Queues: map[string]river.QueueConfig{}, PollOnly: true, FetchCooldown: 10 * time.Millisecond,
-		FetchPollInterval: 200*time.Millisecond + time.Duration(others)*5*time.Millisecond, JobTimeout: -1, MaxAttempts: maxAttempts, RetryPolicy: atOnce{}}
+	config := &river.Config{ID: c.id, Logger: quiet, Workers: workers,
+		Queues: map[string]river.QueueConfig{}, PollOnly: true,
+		FetchCooldown:     10 * time.Millisecond,
+		FetchPollInterval: 200*time.Millisecond + time.Duration(others)*5*time.Millisecond,
+		JobTimeout:        -1, MaxAttempts: maxAttempts, RetryPolicy: atOnce{}}
 	if c.Rebuild != nil {
 		config.Queues[queueOf("")] = river.QueueConfig{MaxWorkers: c.Slots}
 		c.queues[queueOf("")] = true
@@ -186,10 +192,12 @@ func (c *workers) batcher(ctx context.Context, id, provider string) (*batcher, e
 	d, ok := c.batchers[k]
 	if !ok {
 		var s settings
-		if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1", id).Scan(&s); err != nil {
+		if err := c.db.pool.QueryRow(ctx, "SELECT config FROM spread_runs WHERE run_id = $1",
+			id).Scan(&s); err != nil {
 			return nil, fmt.Errorf("river: run %s: %w", id, err)
 		}
-		d = &batcher{workers: c, run: id, provider: provider, config: run.Config{Tries: s.Tries, FirstWait: s.FirstWait, MaxWait: s.MaxWait},
+		d = &batcher{workers: c, run: id, provider: provider, config: run.Config{Tries: s.Tries,
+			FirstWait: s.FirstWait, MaxWait: s.MaxWait},
 			asks: make(chan *ask), endings: make(chan *ending)}
 		c.batchers[k] = d
 		c.serving.Go(d.serve)
