@@ -45,7 +45,7 @@ func (c *initCmd) Run() error {
 	}
 	files := map[string]string{".env.example": started("env.txt"),
 		".gitignore": started("gitignore.txt")}
-	next := [][2]string{}
+	var next [][2]string
 	if c.Auditor != "" {
 		next, err = c.auditor(p, files)
 	} else {

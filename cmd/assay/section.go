@@ -98,8 +98,6 @@ func skillFolder(root, what string) (dir string, ok bool) {
 	return dir, ok && box.Exists(filepath.Join(root, dir, "SKILL.md"))
 }
 
-var skillName = regexp.MustCompile(`(?m)^name:\s*["']?([\w-]+)`)
-
 func (a *auditorFlags) skill(s section, dir string) section {
 	skill := path.Base(dir)
 	s.name = nameOf(s.name, skill)
