@@ -36,8 +36,7 @@ func ExampleWriteText() {
 	//
 	// | ID | Severity | CWE | Dimension | File | Lines | Function | Title |
 	// |---|---|---|---|---|---|---|---|
-	// | F-01 | CRITICAL | CWE-89 | Injection | `src/Orders.java` | 40-43 | find | SQL injection
-	// in the search |
+	// | F-01 | CRITICAL | CWE-89 | Injection | `src/Orders.java` | 40-43 | find | SQL injection in the search |
 	//
 	// ## Details
 	//
