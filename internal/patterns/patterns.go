@@ -69,16 +69,14 @@ func (a Auditor) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRu
 		return run, err
 	}
 	run.Raw, run.Stderr = report.Bytes(), []byte(unread)
-	run.Report, err = findings.Read(Name, bytes.NewReader(run.Raw),
-		findings.Options{Format: a.Format})
+	run.Report, err = findings.Read(Name, bytes.NewReader(run.Raw), findings.Options{Format: a.Format})
 	run.Duration = time.Since(run.Started)
 	return run, err
 }
 
 // scan returns the findings of all files below the root, the number of files that were
 // read, and a line for each that could not be.
-func scan(ctx context.Context, fsys fs.FS) (found []audit.Finding, files int,
-	unread string, err error) {
+func scan(ctx context.Context, fsys fs.FS) (found []audit.Finding, files int, unread string, err error) {
 	err = fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -111,8 +109,7 @@ func fire(s *source) (found []audit.Finding) {
 	for i := range table.rules {
 		r := &table.rules[i]
 		match := table.expressions["match "+s.language+" "+r.id]
-		if match == nil || table.expressions["with "+r.id] != nil &&
-			!table.matches("with "+r.id, s.text) {
+		if match == nil || table.expressions["with "+r.id] != nil && !table.matches("with "+r.id, s.text) {
 			continue
 		}
 		for _, at := range match.FindAllStringIndex(s.text, -1) {
@@ -123,20 +120,17 @@ func fire(s *source) (found []audit.Finding) {
 			if f.name == "" {
 				once = fmt.Sprint(r.cwes[0], " on ", lines.Start)
 			}
-			if seen[once] || table.matches("but "+r.id, matched) ||
-				table.matches("unless "+r.id, f.text) ||
+			if seen[once] || table.matches("but "+r.id, matched) || table.matches("unless "+r.id, f.text) ||
 				r.tainted && !f.taints(s.language, matched) {
 				continue
 			}
 			seen[once] = true
 			found = append(found, audit.Finding{RuleID: r.id, CWEs: r.cwes, Severity: r.severity,
-				Dimension: r.dimension, File: s.path, Function: f.name, Lines: lines,
-				Title:       r.title,
+				Dimension: r.dimension, File: s.path, Function: f.name, Lines: lines, Title: r.title,
 				Description: r.title + ". A pattern matched, nothing more: rule " + r.id + "."})
 		}
 	}
-	slices.SortStableFunc(found,
-		func(a, b audit.Finding) int { return a.Lines.Start - b.Lines.Start })
+	slices.SortStableFunc(found, func(a, b audit.Finding) int { return a.Lines.Start - b.Lines.Start })
 	return found
 }
 

@@ -43,11 +43,9 @@ func TestSamples(t *testing.T) {
 		head, code, _ := strings.Cut(sample, "\n")
 		language, rule, _ := strings.Cut(head, " ")
 		bad, good, _ := strings.Cut(code, "---\n")
-		require.Equal(t, audit.Bad,
-			review(t, audit.ReviewTask{Language: language, Code: bad}).Verdict, sample)
+		require.Equal(t, audit.Bad, review(t, audit.ReviewTask{Language: language, Code: bad}).Verdict, sample)
 		require.Equal(t, rule, fire(newSource("", language, bad))[0].RuleID, sample)
-		require.Equal(t, audit.Good,
-			review(t, audit.ReviewTask{Language: language, Code: good}).Verdict, sample)
+		require.Equal(t, audit.Good, review(t, audit.ReviewTask{Language: language, Code: good}).Verdict, sample)
 	}
 }
 
@@ -61,9 +59,8 @@ func review(t *testing.T, task audit.ReviewTask) audit.Review {
 
 func TestRulesSayWhereTheyAreWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"rule a java\nmatch (":              "missing closing )",
-		"rule a java\nabout HIGH Injection": "rules.txt:2:",
-		"nonsense":                          "rules.txt:1: \"nonsense\" is no key"} {
+		"rule a java\nmatch (": "missing closing )", "rule a java\nabout HIGH Injection": "rules.txt:2:",
+		"nonsense": "rules.txt:1: \"nonsense\" is no key"} {
 		_, err := parseRules(text)
 		require.ErrorContains(t, err, want)
 	}

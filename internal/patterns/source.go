@@ -108,10 +108,8 @@ func indentation(line string) int {
 }
 
 var (
-	assignment = regexp.MustCompile(
-		`([\w$ ,{}\[\]:<>?.]+?)\s*(?::=|\.?=)\s*([^=;\n][^;\n]*(?:\n\s+[.+?|&][^;\n]*)*)`)
-	loop = regexp.MustCompile(
-		`\bfor(?:each)?\b[\s(]*(?:[\w<>\[\]., ]*[ $])??(\w+)\s*(?::|\bin\b|\bof\b)\s*([^\n{]*)`)
+	assignment = regexp.MustCompile(`([\w$ ,{}\[\]:<>?.]+?)\s*(?::=|\.?=)\s*([^=;\n][^;\n]*(?:\n\s+[.+?|&][^;\n]*)*)`)
+	loop       = regexp.MustCompile(`\bfor(?:each)?\b[\s(]*(?:[\w<>\[\]., ]*[ $])??(\w+)\s*(?::|\bin\b|\bof\b)\s*([^\n{]*)`)
 	parameters = regexp.MustCompile(`(?s)^(.*?)\)\s*(?:->[^:]*)?(?:throws[^{]*)?[{:]`)
 	word       = regexp.MustCompile(`\w+`)
 	notNewline = regexp.MustCompile(`[^\n]`)
@@ -142,8 +140,7 @@ func (f *function) tainted(from *regexp.Regexp) []string {
 			words = append(words, declared(p)...)
 		}
 	}
-	assigned := append(assignment.FindAllStringSubmatch(f.text, -1),
-		loop.FindAllStringSubmatch(f.text, -1)...)
+	assigned := append(assignment.FindAllStringSubmatch(f.text, -1), loop.FindAllStringSubmatch(f.text, -1)...)
 	for range 3 { // what is assigned from what is assigned
 		for _, m := range assigned {
 			if (from.MatchString(m[2]) || holdsAny(m[2], words)) && !table.matches("clean", m[2]) {
