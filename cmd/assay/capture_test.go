@@ -93,5 +93,5 @@ func TestCaptureThatFails(t *testing.T) {
 
 	c.Auditor = "m"
 	require.ErrorContains(t, c.Run(t.Context()),
-		"fixtures/auditors.md:3: m is a model, and a recording is one of a program")
+		"fixtures/auditors.md:3: m is a model: expected a program")
 }

@@ -194,7 +194,7 @@ func TestCompareAuditors(t *testing.T) {
 	s.fails("less is worse than whole", "compare", "--fail-if", "worse", "whole", "less")
 	s.ok("", "compare", "--fail-if", "worse", "less", "whole")
 	out = s.ok("", "compare", "--fail-if", "worse", "less", "less")
-	require.Contains(t, out, "less is level: 0.0 points of recall (")
+	require.Contains(t, out, "less: 0.0 points of recall more or less (")
 	s.fails("is inconclusive", "compare", "--strict", "less", "less")
 	var d struct {
 		Projects []struct{ AlsoA []struct{ ID string } }
@@ -260,7 +260,7 @@ func TestCompareReviewers(t *testing.T) {
 	s.fails(`expected one of "middling@p", "strong@p", "weak@p"`, "compare", db,
 		"strong", "strongest")
 	s.fails("absent.db", "compare", "--db=absent.db", "weak", "strong")
-	require.Regexp(t, `^weak@p is level`, s.ok("", "compare", db, "weak", "weak@p"))
+	require.Regexp(t, `^weak@p: 0.0 points of balanced accuracy more or less`, s.ok("", "compare", db, "weak", "weak@p"))
 	s.record("weak", 1, half, nil)
 	require.Contains(t, s.ok("", "report", db, "-o", "json", "--auditor=absent"),
 		"none of 1 records is of --auditor")

@@ -115,6 +115,9 @@ func WriteTranscripts(name string, ts []Transcript) error {
 		return nil
 	}
 	dir := TranscriptDir(name)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
 	temporary, err := os.MkdirTemp(filepath.Dir(dir), temporaryName)
 	if err != nil {
 		return err

@@ -238,7 +238,7 @@ func lead(d score.Difference, metric string) string {
 	case d.Center < -0.05:
 		how, d = "less", score.Difference{Center: -d.Center, Lo: -d.Hi, Hi: -d.Lo}
 	case d.Center < 0.05:
-		how, d.Center = "of difference", 0
+		how, d.Center = "more or less", 0
 	}
 	if metric != "" {
 		of = " of " + metric
