@@ -67,7 +67,7 @@ func TestOverviewAnswers(t *testing.T) {
 	require.Equal(t, len(rows),
 		eval[int](t, b, "document.querySelectorAll('#table-auditors svg.mark circle').length"),
 		"each has its interval")
-	require.Contains(t, b.texts(t, "section.ranking p.note a"), "14 more")
+	require.Contains(t, b.texts(t, "section.ranking p.note a"), "15 more")
 
 	// "38 more" leads to all that were lost, and their number is the one that the link states.
 	more := eval[string](t, b,
