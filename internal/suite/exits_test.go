@@ -50,7 +50,8 @@ func TestExitCodes(t *testing.T) {
 		require.Equal(t, want, status, "%q:\n%s", args, out)
 		require.Contains(t, out, verdict)
 		if status == 0 {
-			require.NotContains(t, out, "FAIL")
+			// as a verdict: the plan may warn that a run cannot FAIL
+			require.NotRegexp(t, `(?m)^FAIL( {2,}|$)|: FAIL: `, out)
 			require.NotContains(t, out, "INVALID")
 		}
 	}
