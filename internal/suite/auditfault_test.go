@@ -282,7 +282,7 @@ func TestAuditsTurnedAwayAndBrokenOff(t *testing.T) {
 	text, code := l.run("-trials", "2", "-concurrency", "1")
 	require.Zero(t, code, text)
 	require.Equal(t, 4, l.entries("begun"))
-	require.Contains(t, text, "Regression: $0.16 spent now, in ", "what was turned down is free")
+	require.Contains(t, text, "Regression: $0.16 now, in ", "what was turned down is free")
 
 	l = newLab(t, 1, "-early 1")
 	text, code = l.run("-trials", "2", "-concurrency", "1")

@@ -21,6 +21,7 @@ import (
 // flags are held by the tests that parse them.
 var parsedOnly = map[string]string{
 	"./check":             "it runs all tests",
+	"~/shop":              "the workflow test of cmd/assay runs these commands",
 	"-fuzz ":              "it takes minutes",
 	"export ASSAY_DB":     "it needs a PostgreSQL: the tests of internal/run/river have one",
 	"assay work":          "likewise",

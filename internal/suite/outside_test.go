@@ -36,7 +36,7 @@ func TestAModuleOutsideRunsTheSuites(t *testing.T) {
 	suites := filepath.Join(o.dir, "suites")
 	o.run(o.dir, "go", "test", "-c", "-o", suites, ".")
 	out := o.run(o.dir, suites, "-test.run", "Bench", "-filter", "notes/")
-	require.Regexp(t, `llm-careful +\d+ +100\.0 %`, out)
+	require.Regexp(t, `careful +\d+ +100\.0 %`, out)
 	out = o.run(o.dir, suites, "-test.run", "Regression", "-test.v")
 	require.Contains(t, out, "--- PASS: TestRegression/ping/grep")
 	require.Contains(t, out, "TestRegression/dvja/control-paths", "the shipped projects")

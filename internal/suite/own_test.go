@@ -268,7 +268,7 @@ func TestNewFunctionsNeedNoOldOnes(t *testing.T) {
 		n.write("key.csv", "path,function,cwe,true\na.py,a,78,true\nb.py,b,78,true\n"))
 	n.write("fixtures/projects/two.functions.tsv", "path\tfunction\tstart\tend\na.py\ta\t1\t2\n")
 	require.Contains(t, n.says(1, n.assay, "lint"),
-		`names the function "b", which b.py does not declare`)
+		`names the function "b", which the manifest of functions does not list for b.py`)
 	n.says(0, n.assay, "fetch", "two", "--functions")
 	n.says(0, n.assay, "lint")
 }

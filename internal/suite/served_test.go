@@ -57,5 +57,5 @@ func TestWhatNobodyKnowsTheCostOfIsTold(t *testing.T) {
 	var b strings.Builder
 	suite.summary.print(&b, view{all: true, width: screenWidth})
 	require.Regexp(t,
-		`Bench: \$0\.\d+ spent\s+now,\s+in\s+\S+\s+of\s+the\s+budget\s+of\s+\$5\.00,\s+\$0\.\d+\s+of\s+it\s+the\s+most`, b.String())
+		`Bench: \$0\.\d+ now,\s+in\s+\S+\s+of\s+the\s+budget\s+of\s+\$5\.00,\s+\$0\.\d+\s+of\s+it\s+the\s+most`, b.String())
 }

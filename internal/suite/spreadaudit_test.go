@@ -89,7 +89,7 @@ func TestAnAuditWhoseAskerWasKilled(t *testing.T) {
 		}
 		require.NoError(t, next.Wait(), "%s", &out)
 		require.Equal(t, 2, l.entries("begun"), "%s", &out)
-		require.Contains(t, out.String(), "$0.16 spent now", "its cost is known")
+		require.Contains(t, out.String(), "$0.16 now", "its cost is known")
 	}
 	text, code := l.run("-trials", "1")
 	require.Zero(t, code, text)
