@@ -52,7 +52,7 @@ func TestReviewsThatSayTooMuch(t *testing.T) {
 		"| CWE-639 | desk/rules.py | show | | true | a | 2026-11-22 | w |":      "desk/reviews.md:5: a real flaw outside of the sites",
 		"| CWE-639 | desk/rules.py | shown | | false | a | 2026-11-22 | w |":    "desk/reviews.md:5: shown is no word of desk/rules.py",
 		"| CWE-639 | desk/rule.py | show | | false | a | 2026-11-22 | w |":      "desk/reviews.md:5: ",
-		"| CWE-639 | desk/rules.py | show | | same NO-1 | a | 2026-11-22 | w |": `"NO-1" is no known vulnerability`,
+		"| CWE-639 | desk/rules.py | show | | same NO-1 | a | 2026-11-22 | w |": `"NO-1" is not a vulnerability`,
 	} {
 		fsys := desk(t)
 		fsys["desk/reviews.md"] = &fstest.MapFile{Data: []byte(reviewsHead + row + "\n")}
