@@ -113,16 +113,16 @@ func (l *RateLimiter) End(s Sending, refused bool, pause time.Duration, stated a
 	}
 }
 
-// refused counts a refusal. The first one ends the window, if it is large enough. Since
-// refusals overtake each other, the window is measured when one of a later request arrives or,
-// where the provider asks for a pause, when that ends.
+// refused counts a refusal. The window reaches to the last one, and is measured when it is
+// large enough and a later request is refused, since refusals overtake each other. If the
+// provider asks for a pause, the window is measured when that ends.
 func (l *RateLimiter) refused(s Sending, pause time.Duration, now time.Time) {
 	if l.Rate == 0 {
 		l.Rate, l.Burst, l.Left = float64(l.Sent)/max(now.Sub(l.From.At).Seconds(), 1e-3), 1, 0
 	}
 	l.Pause = pause.Seconds()
 	switch later := s.Number > l.To.Number; {
-	case later && l.To.Number > 0 && s.Number > l.From.Number+window:
+	case later && l.To.Number > l.From.Number+window:
 		l.measure(l.To.At, now)
 		return
 	case later:
@@ -142,21 +142,24 @@ func (l *RateLimiter) resume(now time.Time) {
 
 // measure lowers the rate to what was accepted in the window and begins a new window. If few
 // requests were refused and no pause is requested, the refusals may not depend on the rate,
-// which then stays near the best that was accepted.
+// which then stays near the best that was accepted. A small window in which all requests were
+// refused is the end of the last burst of refusals: it says nothing about the rate.
 func (l *RateLimiter) measure(end, now time.Time) {
 	l.Stated = false
 	n := float64(l.To.Number - l.From.Number)
-	accepted := max(.5, n-l.Refused) / max(end.Sub(l.From.At).Seconds(), 1e-3)
-	few := l.Pause == 0 && l.Refused < n/2
-	l.Best *= decay
-	if !few || accepted > l.Best {
-		l.Best = accepted
+	if n > l.Refused || n > window {
+		accepted := max(.5, n-l.Refused) / max(end.Sub(l.From.At).Seconds(), 1e-3)
+		few := l.Pause == 0 && l.Refused < n/2
+		l.Best *= decay
+		if !few || accepted > l.Best {
+			l.Best = accepted
+		}
+		lower := math.Sqrt(l.Rate * accepted / tolerated)
+		if few {
+			lower = max(lower, best*l.Best)
+		}
+		l.Rate = max(slowest, min(l.Rate, lower))
 	}
-	lower := math.Sqrt(l.Rate * accepted / tolerated)
-	if few {
-		lower = max(lower, best*l.Best)
-	}
-	l.Rate = max(slowest, min(l.Rate, lower))
 	l.From, l.To, l.Refused, l.Left = Sending{l.Sent, now}, Sending{}, 0, min(l.Left, .5)
 }
 
