@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,26 +20,29 @@ import (
 // A provider that refuses everything, or is out of order, ends the run a minute after it last
 // answered.
 func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
-	for name, failure := range map[string]audit.Review{
-		"429": fails(429, true, 0), "429 with Retry-After": fails(429, true, 7*time.Second),
-		"503": fails(503, true, 0), "broken": fails(0, true, 0),
+	for name, failure := range map[string]func() audit.Review{
+		"429":                  func() audit.Review { return fails(429, true, 0) },
+		"429 with Retry-After": func() audit.Review { return fails(429, true, 7*time.Second) },
+		"503":                  func() audit.Review { return fails(503, true, 0) },
+		"broken":               func() audit.Review { return fails(0, true, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &reviewer{name: "m", provider: "p",
 					wait: func(context.Context) { time.Sleep(time.Second) }}
-				var answered time.Time
+				var answered atomic.Pointer[time.Time]
 				r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
 					if n <= 20 {
-						answered = time.Now()
+						now := time.Now()
+						answered.Store(&now)
 						return says(audit.Bad, 0), nil
 					}
-					return failure, nil
+					return failure(), nil
 				}
 				c := run.Config{Store: &memory{}, Budget: math.Inf(1), Tries: 1000,
 					MaxWait: time.Hour}
 				sum := finish(t, t.Context(), c, items(trials(600, r)))
-				require.LessOrEqual(t, time.Since(answered), 2*time.Minute,
+				require.LessOrEqual(t, time.Since(*answered.Load()), 2*time.Minute,
 					"a minute, and one wait between two tries")
 				require.Contains(t, sum.Stops[0], "p has answered nothing for 1m")
 				require.Equal(t, 600, sum.State.Done)

@@ -167,7 +167,9 @@ func (o *outside) run(dir, name string, args ...string) string {
 	cmd.Env = append(os.Environ(), "GOPROXY=file://"+o.proxy+","+before, "GONOSUMDB=example.com/*",
 		"GONOSUMCHECK=1", "GOFLAGS=-mod=mod -modcacherw",
 		"GOMODCACHE="+modcache(), "ASSAY_ROOT=", "ASSAY_MIRROR="+filepath.Join(o.proxy, "mirror"),
-		"ASSAY_CACHE="+filepath.Join(o.proxy, "cache"), "GOTOOLCHAIN=local")
+		"ASSAY_CACHE="+filepath.Join(o.proxy, "cache"), "GOTOOLCHAIN=local",
+		// the go command takes it for known what is in a version that it has seen before
+		"GODEBUG=goindex=0")
 	out, err := cmd.CombinedOutput()
 	require.NoError(o.t, err, "%s", fmt.Sprintf("%s %v\n%s", name, args, out))
 	return string(out)
