@@ -75,6 +75,9 @@ type Entry struct {
 	Pos       Pos
 }
 
+// OfFixes reports whether the key is a table of security fixes.
+func (p *Project) OfFixes() bool { return len(p.Known) > 0 && len(p.Known[0].Places) > 0 }
+
 // Entries returns the vulnerabilities and then the decoys of the key.
 func (p *Project) Entries() []Entry {
 	var es []Entry

@@ -73,11 +73,15 @@ func (s *scorer) measure() {
 	}
 }
 
-// precision returns the precision of a part of the report.
+// precision returns the precision of a part of the report. A table of fixes says nothing of
+// findings beside it: while one of them is not ruled on, precision is undefined.
 func (s *scorer) precision(credit float64, counted int) Span {
 	beside := s.result.Metrics.OffKey.plus(s.result.Metrics.Misplaced)
 	if s.in.Project.Planted {
 		return beside.whole(credit, counted)
+	}
+	if s.in.Project.OfFixes() && beside.Open > 0 {
+		return Span{}
 	}
 	return beside.precision(credit, counted)
 }

@@ -46,6 +46,12 @@ func TestAFixHasSeveralPlaces(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1.0, r.Metrics.Credit, "one fix, one entry")
 	require.Equal(t, score.Duplicate, r.Findings[1].Disposition)
+	require.Equal(t, 1.0, r.Metrics.Precision.Low.V, "all that it reports is in the table")
+	r, err = score.Score(score.Input{Project: p, Dimensions: injection, Rounds: -1,
+		Findings: []audit.Finding{injectionAt("a.go", "find", 11), injectionAt("c.go", "", 5)}})
+	require.NoError(t, err)
+	require.False(t, r.Metrics.Precision.Low.Defined, "nobody knows whether the other is right")
+	require.False(t, r.Metrics.F1.High.Defined)
 }
 
 // TestAMendedTree holds that what is not reported is right where the flaw is gone.

@@ -387,6 +387,9 @@ func (a *adder) noIntroduction(ctx context.Context, commits []string) string {
 		for _, c := range commits[:min(len(commits), 4)] {
 			names = append(names, short(c))
 		}
+		if len(commits) > len(names) {
+			names = append(names, "...")
+		}
 		return fmt.Sprintf("blame names %d commits (%s)", len(commits), strings.Join(names, ", "))
 	}
 	info, err := a.info(ctx, commits[0])

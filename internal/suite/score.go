@@ -51,7 +51,7 @@ func prepareRecord(r *running, m *measurement) (err error) {
 // auditor by name takes the place of the project's own goals. Entries of fixes have no goal:
 // random findings hit some where few functions are shown.
 func (e *env) goalsFor(p *audit.Project, name string) (score.Goals, error) {
-	if len(p.Known) > 0 && len(p.Known[0].Places) > 0 {
+	if p.OfFixes() {
 		return score.Goals{AtChance: true, Goalless: true}, nil
 	}
 	goals, err := e.goals()
