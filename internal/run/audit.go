@@ -185,22 +185,14 @@ func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
 	if v, ok := r.Value.(*Audited); ok {
 		v.Usage = ev.Usage
 		row.Version, row.Model, row.EarlyEnds = v.Run.Version, v.Run.Model, v.EarlyEnds
-		var err error
-		if row.Kept, err = pack(v); err != nil {
-			return err
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if err := errors.Join(gob.NewEncoder(z).Encode(v), z.Close()); err != nil {
+			return fmt.Errorf("run: an audit cannot be kept: %w", err)
 		}
+		row.Kept = b.Bytes()
 	}
 	return s.PutAudit(ctx, row)
-}
-
-// pack encodes an audit for storage.
-func pack(v *Audited) ([]byte, error) {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if err := errors.Join(gob.NewEncoder(z).Encode(v), z.Close()); err != nil {
-		return nil, fmt.Errorf("run: an audit cannot be kept: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // unpack decodes a stored audit.

@@ -50,7 +50,13 @@ func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Ti
 		}
 		return Answer{Wait: d}
 	}
-	most := b.grant(it)
+	// The larger of the stated cost and dearer times the dearest attempt so far is reserved.
+	// If the item can keep to less, it is what is left of the budget.
+	most := max(it.Cost.Most, dearer*b.Dearest[it.Reviewer])
+	if left := b.Limit - b.Spent - b.Reserved; it.Grant != nil && left < most &&
+		left >= enough*most {
+		most = left
+	}
 	switch {
 	case most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12: // what costs nothing fits always
 		b.Reserved += most
@@ -69,7 +75,22 @@ func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Ti
 func Settle(b *Budget, r *RateLimiter, l Lease, t *Try, maxWait time.Duration, now time.Time) {
 	last := t.last()
 	r.End(l.Sending, t.throttled(), min(last.RetryAfter, maxWait), last.Grant, now)
-	b.settle(l, t.Attempts)
+	b.release(1, l.Most)
+	cost, stated := 0.0, 0.0
+	for _, a := range t.Attempts {
+		usd, unsure := charge(a, l.Most)
+		cost += usd + unsure
+		b.Unsure += unsure
+		if unsure == 0 {
+			stated += usd
+		}
+	}
+	b.Spent += cost
+	b.Over += max(0, cost-l.Most)
+	if b.Dearest == nil {
+		b.Dearest = map[string]float64{}
+	}
+	b.Dearest[l.Reviewer] = max(b.Dearest[l.Reviewer], stated)
 }
 
 // Lose ends the leases of attempts whose outcome will never be known. It charges the most that
@@ -88,44 +109,12 @@ const enough = 0.1
 // dearer is how much more than the dearest try so far the next one may cost.
 const dearer = 1.5
 
-// grant returns what is reserved for the next try of an item: the larger of its stated
-// cost and 1.5 times the dearest one so far. If the item can keep to less, it is what
-// is left of the budget.
-func (b *Budget) grant(it *Item) float64 {
-	most := max(it.Cost.Most, dearer*b.Dearest[it.Reviewer])
-	if left := b.Limit - b.Spent - b.Reserved; it.Grant != nil && left < most &&
-		left >= enough*most {
-		return left
-	}
-	return most
-}
-
 // release returns what was reserved for attempts.
 func (b *Budget) release(tries int, most float64) {
 	b.Reserved -= most
 	if b.Out -= tries; b.Out == 0 {
 		b.Reserved = 0 // what is left is the error of adding up
 	}
-}
-
-// settle charges the attempts of a lease and releases it.
-func (b *Budget) settle(l Lease, attempts []audit.Attempt) {
-	b.release(1, l.Most)
-	cost, stated := 0.0, 0.0
-	for _, a := range attempts {
-		usd, unsure := charge(a, l.Most)
-		cost += usd + unsure
-		b.Unsure += unsure
-		if unsure == 0 {
-			stated += usd
-		}
-	}
-	b.Spent += cost
-	b.Over += max(0, cost-l.Most)
-	if b.Dearest == nil {
-		b.Dearest = map[string]float64{}
-	}
-	b.Dearest[l.Reviewer] = max(b.Dearest[l.Reviewer], stated)
 }
 
 // charge returns what an attempt cost, and what it may have cost beside that. If the connection

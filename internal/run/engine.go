@@ -24,7 +24,7 @@ type engine struct {
 	over   chan struct{} // closed when nobody takes an ending any more
 	flying map[*job]bool // tries under way
 	// to a goroutine that waits for something to do: a new one grows its stack anew
-	hands    chan func()
+	hands    chan func() ending
 	gathered []*job           // to be stored together,
 	due      <-chan time.Time // at the latest then, unless
 	storing  bool             // others are being stored
@@ -37,11 +37,9 @@ type engine struct {
 	leftMost float64   // and the most that it can cost when each is tried once
 	usage    audit.Usage
 	stopped  map[string]string // why: by reviewer
-	why      error             // what stopped the run from outside
 	halted   string            // why nothing more is sent at all
 	stops    []string
 	unstored []*job
-	cut      context.CancelCauseFunc // ends the tries in flight
 }
 
 // An ending is the end of a try, or of the storing of outcomes.
@@ -51,28 +49,10 @@ type ending struct {
 	kept []*job
 }
 
-// newEngine returns the engine of a plan.
-func newEngine(p *Plan, c Config, r *Run) *engine {
-	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}),
-		hands: make(chan func()), flying: map[*job]bool{},
-		budget: Budget{Limit: c.Budget, Spent: p.spent}, stopped: map[string]string{},
-		usage: audit.Usage{Priced: true}, began: time.Now()}
-	e.state = State{Planned: p.items.Count, Earlier: p.spent}
-	e.left, e.leftMost = p.Estimate.Expected, p.Estimate.Most
-	for at, name := range p.providers {
-		asked := slices.DeleteFunc(slices.Clone(p.ask),
-			func(i int32) bool { return int(p.provider[i]) != at })
-		e.queues = append(e.queues, &queue{provider: name, answered: e.began,
-			limiter: RateLimiter{Max: c.Concurrency}, items: p.items, queue: asked})
-	}
-	return e
-}
-
 // run carries out the plan.
 func (e *engine) run(ctx context.Context) {
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
-	e.cut = cut
 	e.tell(Event{Kind: Began})
 	e.plan.settle(e.finish)
 	e.plan.settled, e.plan.reused = nil, nil // a run may be long
@@ -87,15 +67,18 @@ func (e *engine) run(ctx context.Context) {
 	for {
 		if ctx.Err() != nil && stop != nil {
 			stop = nil
-			stopped := context.Cause(ctx)
-			e.halt("stopped: " + stopped.Error())
-			e.why = stopped
+			e.halt("stopped: " + context.Cause(ctx).Error())
 			grace = time.After(e.config.Grace)
 		}
-		wake := e.dispatch(work)
+		var wake time.Time // when the next attempt may start, if only time prevents it
+		for _, l := range e.queues {
+			if t := e.send(work, l); !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
+				wake = t
+			}
+		}
 		e.keepGathered()
-		if e.state.InFlight == 0 &&
-			!slices.ContainsFunc(e.queues, func(l *queue) bool { return l.first() != nil }) {
+		if e.state.InFlight == 0 && !slices.ContainsFunc(e.queues,
+			func(l *queue) bool { return l.first(time.Now(), true) != nil }) {
 			break
 		}
 		if e.state.InFlight == 0 && wake.IsZero() { // nothing would ever happen again
@@ -117,7 +100,7 @@ func (e *engine) run(ctx context.Context) {
 			e.due = nil
 		case <-timer.C:
 		case <-grace:
-			e.cut(e.why)
+			cut(context.Cause(ctx))
 			patience = time.After(e.config.Grace)
 		case <-patience:
 			e.abandonAll()
@@ -128,30 +111,20 @@ func (e *engine) run(ctx context.Context) {
 	e.close()
 }
 
-// dispatch starts every attempt that may start now. It returns the time at which the next one
-// may start, if only time prevents it.
-func (e *engine) dispatch(work context.Context) (wake time.Time) {
-	for _, l := range e.queues {
-		if t := e.send(work, l); !t.IsZero() && (wake.IsZero() || t.Before(wake)) {
-			wake = t
-		}
-	}
-	return wake
-}
-
-// send starts the attempts of one queue.
+// send starts every attempt of a queue that may start now, and skips the jobs of a queue or run
+// that was stopped. It returns the time at which the next attempt may start, if only time
+// prevents it.
 func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 	for {
-		e.drop(l)
-		now := time.Now()
-		j := l.peek(now)
+		now, why := time.Now(), cmp.Or(l.stopped, e.halted)
+		j := l.first(now, why != "")
 		if j == nil {
 			if len(l.delayed) > 0 {
 				wake = l.delayed[0].at
 			}
 			return wake
 		}
-		if why := e.stopped[j.item.Reviewer]; why != "" {
+		if why = cmp.Or(why, e.stopped[j.item.Reviewer]); why != "" {
 			l.pop(j)
 			e.abandon(j, why)
 			continue
@@ -159,7 +132,14 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 		switch a := Ask(&e.budget, &l.limiter, j.item, e.config.MaxWait, now); {
 		case a.Lease != nil:
 			l.pop(j)
-			e.begin(work, j, *a.Lease)
+			most := a.Lease.Most
+			j.lease, j.begun, e.flying[j] = *a.Lease, now, true
+			j.tries++
+			e.state.InFlight++
+			if j.item.Grant != nil && most > 0 {
+				j.item.Grant(most)
+			}
+			e.hand(func() ending { return ending{job: j, try: j.item.Attempt(work, most)} })
 		case a.Never != "":
 			l.pop(j)
 			e.giveUp(j, a.Never)
@@ -170,18 +150,6 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 		default:
 			return wake
 		}
-	}
-}
-
-// drop skips the remaining jobs of a stopped queue or run.
-func (e *engine) drop(l *queue) {
-	why := cmp.Or(l.stopped, e.halted)
-	if why == "" {
-		return
-	}
-	for j := l.first(); j != nil; j = l.first() {
-		l.pop(j)
-		e.abandon(j, why)
 	}
 }
 
@@ -213,37 +181,21 @@ func (e *engine) abandon(j *job, why string) {
 	e.gather(j)
 }
 
-// begin starts an attempt.
-func (e *engine) begin(work context.Context, j *job, lease Lease) {
-	j.lease = lease
-	j.tries++
-	e.state.InFlight++
-	if j.item.Grant != nil && lease.Most > 0 {
-		j.item.Grant(lease.Most)
-	}
-	e.flying[j], j.begun = true, time.Now()
-	e.hand(func() { e.report(ending{job: j, try: j.item.Attempt(work, lease.Most)}) })
-}
-
-// hand runs do in an idle goroutine, or in a new one.
-func (e *engine) hand(do func()) {
+// hand runs do in an idle goroutine, or in a new one, and reports what it returns to the engine
+// as long as that runs.
+func (e *engine) hand(do func() ending) {
 	select {
 	case e.hands <- do:
 	default:
 		go func() {
 			for do != nil {
-				do()
+				select {
+				case e.ended <- do():
+				case <-e.over:
+				}
 				do = <-e.hands // nil at the end of the run
 			}
 		}()
-	}
-}
-
-// report hands an ending to the engine, as long as there is one.
-func (e *engine) report(end ending) {
-	select {
-	case e.ended <- end:
-	case <-e.over:
 	}
 }
 
@@ -309,7 +261,8 @@ func (e *engine) take(work context.Context, end ending) {
 		e.tell(Event{Kind: Throttle, Text: t.last().Error})
 	}
 	next := e.config.Follow(j.item, &t, j.tries)
-	if !t.unanswered() {
+	// An audit that failed after some turns had answers.
+	if t.Evaluation.Status != audit.Errored || !t.last().Transient || t.last().Usage.Turns > 0 {
 		l.answered, e.answered, e.notice = now, now, now.Add(e.config.Stall)
 	} else if next.Stop == "" && e.stalled(l, now) {
 		next = Sequel{Provider: true, Stop: fmt.Sprintf("%s has answered nothing for %s: %s",

@@ -79,18 +79,6 @@ func (t *Try) last() audit.Attempt {
 	return t.Attempts[len(t.Attempts)-1]
 }
 
-// again reports whether another attempt may succeed.
-func (t *Try) again() bool {
-	return t.Fatal == nil && (t.Reask || t.Evaluation.Status == audit.Errored && t.last().Transient)
-}
-
-// unanswered reports whether the provider gave no answer, but may give one later. An audit that
-// failed after some turns had answers.
-func (t *Try) unanswered() bool {
-	last := t.last()
-	return t.Evaluation.Status == audit.Errored && last.Transient && last.Usage.Turns == 0
-}
-
 // name returns a provider's name for messages.
 func name(provider string) string { return cmp.Or(provider, "this machine") }
 
@@ -114,7 +102,7 @@ func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
 			return Sequel{Stop: t.Fatal.Error(), Provider: true}
 		}
 		return Sequel{Stop: t.Fatal.Error()}
-	case !t.again():
+	case !t.Reask && (t.Evaluation.Status != audit.Errored || !last.Transient):
 		return Sequel{}
 	case last.RetryAfter > c.MaxWait:
 		return Sequel{Provider: true,

@@ -21,7 +21,7 @@ const gathering = 2 * time.Millisecond
 func (e *engine) gather(j *job) {
 	j.queue.limiter.InFlight++
 	if j.item.Keep != nil {
-		e.hand(func() { e.keep([]*job{j}) })
+		e.hand(func() ending { return e.keep([]*job{j}) })
 		return
 	}
 	if e.gathered = append(e.gathered, j); len(e.gathered) == 1 {
@@ -37,12 +37,12 @@ func (e *engine) keepGathered() {
 	}
 	all := e.gathered
 	e.gathered, e.storing, e.due = nil, true, nil
-	e.hand(func() { e.keep(all) })
+	e.hand(func() ending { return e.keep(all) })
 }
 
-// keep completes evaluations, stores them, and reports back. Those that cannot be stored
+// keep completes evaluations and stores them. Those that cannot be stored
 // together are stored one by one: a bad row does not take its neighbours with it.
-func (e *engine) keep(all []*job) {
+func (e *engine) keep(all []*job) ending {
 	evs := make([]store.Evaluation, len(all))
 	for i, j := range all {
 		j.last.Evaluation = j.item.Row(e.config.Run.ID, j.last.Evaluation, j.tries, j.attempts)
@@ -52,12 +52,17 @@ func (e *engine) keep(all []*job) {
 		var alone sync.WaitGroup
 		for _, j := range all {
 			alone.Go(func() {
-				j.err = e.insist(func(ctx context.Context) error { return e.save(ctx, j) })
+				j.err = e.insist(func(ctx context.Context) error {
+					if j.item.Keep != nil {
+						return j.item.Keep(ctx, j.result())
+					}
+					return e.store(ctx, j.last.Evaluation)
+				})
 			})
 		}
 		alone.Wait()
 	}
-	e.report(ending{kept: all})
+	return ending{kept: all}
 }
 
 // stored releases the places of stored jobs.
@@ -95,14 +100,6 @@ func (e *engine) insist(write func(context.Context) error) error {
 		}
 		time.Sleep(wait)
 	}
-}
-
-// save stores the outcome of a job.
-func (e *engine) save(ctx context.Context, j *job) error {
-	if j.item.Keep != nil {
-		return j.item.Keep(ctx, j.result())
-	}
-	return e.store(ctx, j.last.Evaluation)
 }
 
 // Row returns the row of an item whose last try, the tries-th, gave ev, after all of

@@ -119,18 +119,18 @@ func Listed(items []Item) Items {
 // A Plan is a run that has not begun. It keeps some tens of bytes for each job.
 type Plan struct {
 	Estimate  Estimate
-	config    Config
+	Continued []store.Run // the runs whose trials this one continues, newest first
+	Config    Config      // with its defaults filled in
 	items     Items
 	ask       []int32  // numbers of the items to ask, in order
 	provider  []uint16 // of each item, in providers
 	providers []string
 	settled   []settled
 	// of those of settled that have one; none where results are discarded
-	reused    []*store.Evaluation
-	prior     map[int]Result // of those of settled that Items.Prior returned
-	digests   []digest       // of the keys, sorted
-	spent     float64        // USD that the continued runs cost
-	continued []store.Run    // newest first; none where nothing is continued
+	reused  []*store.Evaluation
+	prior   map[int]Result // of those of settled that Items.Prior returned
+	digests []digest       // of the keys, sorted
+	spent   float64        // USD that the continued runs cost
 }
 
 // A settled job is not asked: an earlier run has its final outcome.
@@ -172,7 +172,7 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 		return nil, errors.New("run: nothing is planned")
 	}
 	n := items.Count
-	p := planning{&Plan{config: c, items: items, provider: make([]uint16, n),
+	p := planning{&Plan{Config: c, items: items, provider: make([]uint16, n),
 		digests: make([]digest, n)}, map[string]int32{}, make([]int32, n), make([]bool, n)}
 	p.Estimate = Estimate{Planned: n, Budget: c.Budget}
 	for i := range n {
@@ -187,7 +187,7 @@ func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
 			return nil, p.twice(p.digests[i])
 		}
 	}
-	p.config.Run.Plan = p.Identity()
+	p.Config.Run.Plan = p.Identity()
 	if err := p.lookUp(ctx); err != nil {
 		return nil, err
 	}
@@ -233,14 +233,14 @@ func (p *planning) survey(i int) error {
 // that is continued, or, with Reuse, the answered ones of any run.
 func (p *planning) lookUp(ctx context.Context) error {
 	runs, err := p.continues(ctx)
-	if err != nil || len(runs) == 0 && !p.config.Reuse {
+	if err != nil || len(runs) == 0 && !p.Config.Reuse {
 		return err
 	}
 	settled, reused, err := p.results(ctx, runs)
 	if err != nil {
 		return err
 	}
-	if len(runs) > 0 && p.config.Continue == "" && len(settled) == p.items.Count {
+	if len(runs) > 0 && p.Config.Continue == "" && len(settled) == p.items.Count {
 		return nil // complete: the same command asks again
 	}
 	for _, s := range settled {
@@ -256,11 +256,11 @@ func (p *planning) lookUp(ctx context.Context) error {
 	for i := range runs {
 		ids = append(ids, runs[i].ID)
 	}
-	p.continued, p.config.Run.Continues = runs, runs[0].ID
-	if p.config.Continue != "" {
+	p.Continued, p.Config.Run.Continues = runs, runs[0].ID
+	if p.Config.Continue != "" {
 		return nil // a budget of its own
 	}
-	if p.spent, err = p.config.Store.Spent(ctx, ids); err != nil {
+	if p.spent, err = p.Config.Store.Spent(ctx, ids); err != nil {
 		return fmt.Errorf("run: looking up what was spent: %w", err)
 	}
 	if runs[0].Ended.IsZero() { // killed: what was in flight was paid for and is not recorded
@@ -279,7 +279,7 @@ func (p *planning) inFlight() float64 {
 	}
 	slices.SortFunc(most, func(a, b float64) int { return cmp.Compare(b, a) })
 	sum := 0.0
-	for _, m := range most[:min(len(most), p.config.Concurrency*len(p.providers))] {
+	for _, m := range most[:min(len(most), p.Config.Concurrency*len(p.providers))] {
 		sum += m
 	}
 	return sum
@@ -288,17 +288,17 @@ func (p *planning) inFlight() float64 {
 // continues returns the run whose trials this one continues, followed by those that it
 // continued itself.
 func (p *planning) continues(ctx context.Context) (chain []store.Run, err error) {
-	if p.config.Reuse {
+	if p.Config.Reuse {
 		return nil, nil
 	}
-	all, err := p.config.Store.Runs(ctx)
+	all, err := p.Config.Store.Runs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("run: looking up earlier runs: %w", err)
 	}
-	suite := cmp.Or(p.config.Run.Suite, "Bench")
+	suite := cmp.Or(p.Config.Run.Suite, "Bench")
 	for i := range all { // newest first
-		same := all[i].Suite == suite && all[i].Plan == p.config.Run.Plan
-		if all[i].ID == p.config.Continue || p.config.Continue == "" && same {
+		same := all[i].Suite == suite && all[i].Plan == p.Config.Run.Plan
+		if all[i].ID == p.Config.Continue || p.Config.Continue == "" && same {
 			return store.Chain(all[i:]), nil
 		}
 	}
@@ -327,7 +327,7 @@ func (p *planning) results(ctx context.Context, runs []store.Run) (found []settl
 				keys = append(keys, "")
 			}
 		}
-		answered, err := p.config.Store.Prior(ctx, ids, keys)
+		answered, err := p.Config.Store.Prior(ctx, ids, keys)
 		if err != nil {
 			return nil, nil, fmt.Errorf("run: looking up earlier results: %w", err)
 		}
@@ -338,7 +338,7 @@ func (p *planning) results(ctx context.Context, runs []store.Run) (found []settl
 				found = append(found, settled{number: int32(from + k), outcome: -1})
 			} else if key != "" && outcome >= 0 {
 				found = append(found, settled{ev.ID, int32(from + k), int8(outcome)})
-				if !p.config.Discard {
+				if !p.Config.Discard {
 					reused = append(reused, &ev)
 				}
 			}
@@ -374,9 +374,6 @@ func (p *Plan) twice(d digest) error {
 	return errors.New(
 		"run: an item is planned twice, and is another each time that it is asked for")
 }
-
-// Continued returns the runs whose trials this one continues, newest first.
-func (p *Plan) Continued() []store.Run { return p.continued }
 
 // planned reports whether a key belongs to the plan.
 func (p *Plan) planned(key string) bool {

@@ -40,25 +40,12 @@ func (j *job) result() Result {
 	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
 }
 
-// peek returns the job that is due: one that waited for another try before one
-// that was never begun; nil when there is none.
-func (l *queue) peek(now time.Time) *job {
-	if len(l.delayed) > 0 && now.Before(l.delayed[0].at) {
-		return l.fresh()
-	}
-	return l.first()
-}
-
-// first is peek, whether that is due or not.
-func (l *queue) first() *job {
-	if len(l.delayed) > 0 {
+// first returns the next job, nil if there is none: one that waits for another attempt before
+// one that was never begun. One that waits is passed over until it is due, unless early is set.
+func (l *queue) first(now time.Time, early bool) *job {
+	if len(l.delayed) > 0 && (early || !now.Before(l.delayed[0].at)) {
 		return l.delayed[0]
 	}
-	return l.fresh()
-}
-
-// fresh returns the first job that was never begun, nil if there is none. It makes its item.
-func (l *queue) fresh() *job {
 	if l.next == nil && len(l.queue) > 0 {
 		it := l.items.At(int(l.queue[0]))
 		l.next, l.queue = &job{item: &it, queue: l}, l.queue[1:]
@@ -66,7 +53,7 @@ func (l *queue) fresh() *job {
 	return l.next
 }
 
-// pop takes a job that one of these gave.
+// pop takes a job that first returned out of the queue.
 func (l *queue) pop(j *job) {
 	if l.next == j {
 		l.next = nil

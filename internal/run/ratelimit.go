@@ -58,7 +58,12 @@ const (
 // Wait returns how long the next request has to wait, 0 if it may be sent now. ok is false if
 // one of those in flight has to end first.
 func (l *RateLimiter) Wait(now time.Time) (d time.Duration, ok bool) {
-	l.resume(now)
+	if l.To.Number > 0 && l.Pause > 0 && !now.Before(l.Until) { // a pause has ended
+		end := l.To.At
+		l.To.Number = l.Sent
+		l.measure(end, end)
+	}
+	l.fill(now)
 	switch {
 	case l.InFlight >= l.Max:
 		return 0, false
@@ -67,7 +72,6 @@ func (l *RateLimiter) Wait(now time.Time) (d time.Duration, ok bool) {
 	case l.Rate == 0:
 		return 0, true
 	}
-	l.fill(now)
 	d = l.At.Sub(now) // above 0 where a request was let go ahead of its time
 	if l.Left < 1 {
 		d += time.Duration((1-l.Left)/l.Rate*1e9) + 1
@@ -75,10 +79,8 @@ func (l *RateLimiter) Wait(now time.Time) (d time.Duration, ok bool) {
 	return d, true
 }
 
-// Begin counts a request that is sent.
+// Begin counts a request that is sent, after Wait at the same time.
 func (l *RateLimiter) Begin(now time.Time) Sending {
-	l.resume(now)
-	l.fill(now)
 	if l.Rate > 0 {
 		l.Left--
 	}
@@ -129,15 +131,6 @@ func (l *RateLimiter) refused(s Sending, pause time.Duration, now time.Time) {
 		l.To = Sending{l.Sent, now}
 	}
 	l.Refused++
-}
-
-// resume measures the window when a pause has ended.
-func (l *RateLimiter) resume(now time.Time) {
-	if l.To.Number > 0 && l.Pause > 0 && !now.Before(l.Until) {
-		end := l.To.At
-		l.To.Number = l.Sent
-		l.measure(end, end)
-	}
 }
 
 // measure lowers the rate to what was accepted in the window and begins a new window. If few

@@ -26,7 +26,7 @@ type slot struct {
 // Results returns an empty Results for the plan's items.
 func (p *Plan) Results() *Results {
 	r := &Results{planned: p.planned, done: make(chan struct{})}
-	if !p.config.Discard {
+	if !p.Config.Discard {
 		r.slots = map[string]*slot{}
 	}
 	return r

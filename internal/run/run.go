@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay/audit"
@@ -47,7 +48,7 @@ func (s *Summary) Unanswered() float64 {
 // has its outcome or ctx ends. When ctx ends, nothing more is sent, tries in
 // flight get Config.Grace to come to an end, and the rest is skipped.
 func (p *Plan) Start(ctx context.Context) (*Run, error) {
-	c := p.config
+	c := p.Config
 	var err error
 	if c.Run, err = p.Record(ctx); err != nil {
 		return nil, err
@@ -56,7 +57,18 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 	if c.Discard {
 		p.digests = nil
 	}
-	e := newEngine(p, c, r)
+	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}),
+		hands: make(chan func() ending), flying: map[*job]bool{},
+		budget: Budget{Limit: c.Budget, Spent: p.spent}, stopped: map[string]string{},
+		usage: audit.Usage{Priced: true}, began: time.Now()}
+	e.state = State{Planned: p.items.Count, Earlier: p.spent}
+	e.left, e.leftMost = p.Estimate.Expected, p.Estimate.Most
+	for at, name := range p.providers {
+		asked := slices.DeleteFunc(slices.Clone(p.ask),
+			func(i int32) bool { return int(p.provider[i]) != at })
+		e.queues = append(e.queues, &queue{provider: name, answered: e.began,
+			limiter: RateLimiter{Max: c.Concurrency}, items: p.items, queue: asked})
+	}
 	go func() {
 		e.run(ctx)
 		r.End(ErrAccounting)

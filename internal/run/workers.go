@@ -14,9 +14,6 @@ import (
 // What follows is for an engine that carries out a plan elsewhere than in this
 // process (internal/run/river): the same plan, tries, charges and rows.
 
-// Config returns the plan's configuration with its defaults filled in.
-func (p *Plan) Config() Config { return p.config }
-
 // Items returns everything that is planned.
 func (p *Plan) Items() Items { return p.items }
 
@@ -42,11 +39,11 @@ func (p *Plan) Identity() string {
 
 // Record stores that the run begins and what it reuses. It returns the stored run.
 func (p *Plan) Record(ctx context.Context) (store.Run, error) {
-	r := p.config.Run
+	r := p.Config.Run
 	r.Started = time.Now().UTC().Truncate(time.Millisecond)
 	r.State = "running"
 	r.Planned, r.Reused = p.items.Count, p.items.Count-len(p.ask)
-	if err := p.config.Store.Begin(ctx, r); err != nil {
+	if err := p.Config.Store.Begin(ctx, r); err != nil {
 		return r, fmt.Errorf("run: %w", err)
 	}
 	for some := range slices.Chunk(p.settled, surveyed) {
@@ -57,7 +54,7 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 					Trial: p.items.At(int(some[i].number)).Key})
 			}
 		}
-		if err := p.config.Store.Reuse(ctx, r.ID, evs); err != nil {
+		if err := p.Config.Store.Reuse(ctx, r.ID, evs); err != nil {
 			return r, fmt.Errorf("run: %w", err)
 		}
 	}

@@ -347,7 +347,7 @@ func (r *running) parts() map[string]string {
 func (r *running) addErrored(ctx context.Context, st store.Store, plan *run.Plan,
 	jobs []*trial) error {
 	var ids []string
-	for _, one := range plan.Continued() {
+	for _, one := range plan.Continued {
 		ids = append(ids, one.ID)
 	}
 	if len(ids) == 0 {
@@ -392,7 +392,7 @@ func (r *running) notePlanned(run *store.Run) {
 // that was interrupted.
 func (r *running) notePlan(ctx context.Context, st store.Store, plan *run.Plan) {
 	name, e := r.definition.name, plan.Estimate
-	chain := plan.Continued()
+	chain := plan.Continued
 	switch {
 	case len(chain) > 0 && r.env.cfg.Add:
 		r.suite.summary.first("%s: adds %d trials to the %d of the run of %s", name, e.Ask,
@@ -413,7 +413,7 @@ func (r *running) notePlan(ctx context.Context, st store.Store, plan *run.Plan) 
 			if last.Suite != name {
 				continue
 			}
-			if differs := changedParts(last.Parts, plan.Config().Run.Parts); interrupted(&last) &&
+			if differs := changedParts(last.Parts, plan.Config.Run.Parts); interrupted(&last) &&
 				len(last.Parts) > 0 && len(differs) > 0 {
 				r.suite.summary.first(
 					"%s: a new run: the interrupted one of %s differs in %s (-reuse takes its answers)", name, day(last.Started), strings.Join(differs, ", "))

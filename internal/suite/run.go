@@ -86,9 +86,9 @@ func (r *running) startJobs(t T, jobs []*trial) error {
 	if err != nil {
 		return err
 	}
-	r.id = plan.Config().Run.ID
+	r.id = plan.Config.Run.ID
 	// workers may have the results of what was in flight
-	if chain := plan.Continued(); len(chain) > 0 {
+	if chain := plan.Continued; len(chain) > 0 {
 		r.id = chain[len(chain)-1].ID
 	}
 	for _, m := range r.selected {
@@ -108,7 +108,7 @@ func (r *running) startJobs(t T, jobs []*trial) error {
 	} else {
 		ctx = box.WithoutInterrupts(ctx)
 	}
-	if len(plan.Continued()) == 0 || r.env.cfg.Add {
+	if len(plan.Continued) == 0 || r.env.cfg.Add {
 		r.printPlan()
 	}
 	here, err := plan.Start(ctx)

@@ -61,7 +61,7 @@ func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) Task
 // EnqueueOnly is like Enqueue for callers that do not wait for the results.
 func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) Task) (id string,
 	joined bool, err error) {
-	if plan.Config().Budget == 0 {
+	if plan.Config.Budget == 0 {
 		return "", false,
 			errors.New("river: the budget is 0: this is an estimate, and nothing is enqueued")
 	}
@@ -112,7 +112,7 @@ func (db *DB) cutOff(ctx context.Context, identity string) error {
 // are short, and are worked on at once.
 func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string,
 	task func(i int) Task) error {
-	c, ask := plan.Config(), plan.Ask()
+	c, ask := plan.Config, plan.Ask()
 	client, err := db.inserter()
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func (r *Run) Finish() (run.Summary, error) {
 // watch follows the run in the database until it ends.
 func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 	r.tell(run.Event{Kind: run.Began})
-	c := r.plan.Config()
+	c := r.plan.Config
 	var seen time.Time // when a worker was last there
 	good := time.Now()
 	stop, grace := ctx.Done(), (<-chan time.Time)(nil)
@@ -221,7 +221,7 @@ func (r *Run) deliver(key string, res run.Result) {
 func (r *Run) tell(ev run.Event) {
 	r.state.Spent, r.state.Expected = r.account.budget.Spent, r.account.budget.Spent+max(0, r.left)
 	r.state.Elapsed = time.Since(r.began)
-	if f := r.plan.Config().Progress; f != nil {
+	if f := r.plan.Config.Progress; f != nil {
 		ev.State = r.state
 		f(ev)
 	}
@@ -258,7 +258,7 @@ func (r *Run) skipRest(why string) {
 // detach ends the waiting, not the run: workers that are busy bring it to its end.
 func (r *Run) detach(ctx context.Context) (run.Summary, error) {
 	r.skipRest("stopped, and no worker has said so yet")
-	return r.sum(ctx, r.plan.Config().Run, nil)
+	return r.sum(ctx, r.plan.Config.Run, nil)
 }
 
 // sum returns the summary of the run.
