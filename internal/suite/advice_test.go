@@ -18,10 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const (
-	entriesOf = 20  // of each project's key
-	trueRate  = 0.6 // recall of the unchanged auditor
-)
+const trueRate = 0.6 // recall of the unchanged auditor
 
 // A follower is somebody who does what the screen says and nothing else.
 type follower struct {
@@ -30,17 +27,19 @@ type follower struct {
 	suites string
 	assay  string
 
+	entries int // of each project's key
+
 	mu     sync.Mutex
 	draws  map[string]*rand.Rand // of each project
 	script map[string][]int      // what the next audits of a project find, before draws
 	byLoss map[string]int        // what audits find by the agent's rules, in place of draws
 }
 
-// newFollower returns one with projects of 20 entries and an agent whose trials find an
+// newFollower returns one with projects of so many entries and an agent whose trials find an
 // entry with probability 0.6 less the points of agent/rules.txt. Runs differ by far more than
 // entries do: by Student's t with three degrees of freedom, and one of fifty finds nothing.
-func newFollower(t *testing.T, projects int, seed uint64) *follower {
-	f := &follower{t: t, h: newHouse(t), draws: map[string]*rand.Rand{}, script: map[string][]int{}}
+func newFollower(t *testing.T, projects, entries int, seed uint64) *follower {
+	f := &follower{t: t, h: newHouse(t), entries: entries, draws: map[string]*rand.Rand{}, script: map[string][]int{}}
 	f.suites, f.assay = commands(t)
 	server := httptest.NewServer(http.HandlerFunc(f.report))
 	t.Cleanup(server.Close)
@@ -50,7 +49,7 @@ func newFollower(t *testing.T, projects int, seed uint64) *follower {
 		names = append(names, name)
 		f.draws[name] = rand.New(rand.NewPCG(seed, uint64(i)))
 	}
-	f.h.repositories(names)
+	f.h.repositories(names, entries)
 	f.h.write("fixtures/goals.md",
 		"# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n\n"+
 			"# Goals: agent\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n")
@@ -89,17 +88,18 @@ func (f *follower) report(w http.ResponseWriter, r *http.Request) {
 	q := trueRate - float64(lost)/100
 	t3 := rng.NormFloat64() / math.Sqrt((sq(rng.NormFloat64())+sq(rng.NormFloat64())+
 		sq(rng.NormFloat64()))/3) / math.Sqrt(3)
-	v := q + math.Sqrt(q*(1-q)*(0.5/entriesOf+0.02))*t3
+	n := float64(f.entries)
+	v := q + math.Sqrt(q*(1-q)*(0.5/n+0.02))*t3
 	if rng.IntN(50) == 0 {
 		v = 0
 	}
-	fmt.Fprint(w, found(int(math.Round(entriesOf*min(1, max(0, v))))))
+	fmt.Fprint(w, found(int(math.Round(n*min(1, max(0, v))))))
 }
 
 func sq(x float64) float64 { return x * x }
 
 // repositories makes projects, each pinned to a commit of one repository.
-func (h *house) repositories(names []string) {
+func (h *house) repositories(names []string, entries int) {
 	h.t.Helper()
 	mirror := h.t.TempDir()
 	dir := filepath.Join(mirror, "o", "demo")
@@ -114,8 +114,8 @@ func (h *house) repositories(names []string) {
 	}
 	git("init", "--quiet")
 	git("config", "uploadpack.allowAnySHA1InWant", "true")
-	key, tree := demoKey(entriesOf)
-	for i := range entriesOf {
+	key, tree := demoKey(entries)
+	for i := range entries {
 		require.NoError(h.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%02d.java", i)),
 			[]byte(strings.Repeat("x();\n", 1000)), 0o644))
 	}
@@ -212,7 +212,7 @@ func TestTheAdviceIsFollowed(t *testing.T) {
 	for _, n := range projects {
 		for _, lost := range losses {
 			t.Run(fmt.Sprintf("%d projects, %d points less", n, lost), func(t *testing.T) {
-				verdict, followed, _ := newFollower(t, n, 37).follow(3, lost)
+				verdict, followed, _ := newFollower(t, n, 20, 37).follow(3, lost)
 				t.Logf("followed %d: %s", followed, verdict)
 				switch {
 				case lost == 0:
@@ -228,7 +228,7 @@ func TestTheAdviceIsFollowed(t *testing.T) {
 // TestAdviceOnTheBaseline: an unchanged auditor whose baseline holds one trial gets the trials
 // that the gate asks for on both sides, and none of them counts on both.
 func TestAdviceOnTheBaseline(t *testing.T) {
-	f := newFollower(t, 1, 1)
+	f := newFollower(t, 1, 20, 1)
 	f.script["p00"] = []int{12, 9, 11, 13, 12, 10}
 	verdict, followed, out := f.follow(1, 0)
 	require.Equal(t, 1, followed)
@@ -237,10 +237,24 @@ func TestAdviceOnTheBaseline(t *testing.T) {
 	require.Regexp(t, `51\.7 % \(.*\) +60\.0 % +-8\.3`, out, "9, 12 and 10 of 20; 12, 11 and 13")
 }
 
+// TestACollapseIsConfirmed: a recall of 93 % that becomes 3.5 % on one project is FAIL after
+// one command, with a second trial that the suite starts by itself.
+func TestACollapseIsConfirmed(t *testing.T) {
+	f := newFollower(t, 1, 28, 1)
+	f.byLoss = map[string]int{"0": 26, "40": 1}
+	verdict, followed, out := f.follow(3, 40)
+	require.Equal(t, "FAIL", verdict)
+	require.Zero(t, followed, "one command is enough")
+	require.Regexp(t, `FAIL +agent +p00 +2 +3\.6 % \(.*\) +92\.9 % +-89\.3`, out)
+	out = strings.Join(strings.Fields(out), " ")
+	require.Contains(t, out, "a second trial of p00 was started to confirm the collapse")
+	require.Contains(t, out, "p00 fell from 26 to 1 of 28")
+}
+
 // TestOneOfSeveralProjects: where one project fell, more trials of it alone decide, and it is
 // judged together with the others.
 func TestOneOfSeveralProjects(t *testing.T) {
-	f := newFollower(t, 4, 1)
+	f := newFollower(t, 4, 20, 1)
 	for _, name := range []string{"p00", "p01", "p02", "p03"} {
 		f.script[name] = []int{12, 13, 12, 13}
 	}
@@ -270,7 +284,7 @@ func TestBesideAndTheStoredBaseline(t *testing.T) {
 			"Chance does this to 0.39 % of unchanged auditors (limit 0.4 %)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFollower(t, c.projects, 1)
+			f := newFollower(t, c.projects, 20, 1)
 			f.byLoss = map[string]int{"0": c.before}
 			git := func(args ...string) {
 				out, err := exec.Command("git",
@@ -299,7 +313,7 @@ func TestBesideAndTheStoredBaseline(t *testing.T) {
 // TestTheMethodologysGate: with the row Gate of goals.md the methodology's own words decide at
 // the first trial, whatever chance does: 5 points less is WARN, 10 points less FAIL.
 func TestTheMethodologysGate(t *testing.T) {
-	f := newFollower(t, 1, 1)
+	f := newFollower(t, 1, 20, 1)
 	const rows = "\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n| Gate | methodology |\n"
 	f.h.write("fixtures/goals.md", "# Goals"+rows+"\n# Goals: agent"+rows)
 	f.byLoss = map[string]int{"0": 13, "5": 12, "10": 11}

@@ -146,26 +146,6 @@ func TestBesideBareAndRevision(t *testing.T) {
 	require.Contains(t, f.complaints()[0], `no section "## older"`)
 }
 
-// TestACollapseIsConfirmed: a recall of 95 % that becomes 5 % on one project is FAIL after
-// one command, with a second trial that the suite starts by itself.
-func TestACollapseIsConfirmed(t *testing.T) {
-	h := newHouse(t)
-	h.repository(20)
-	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
-	require.NoError(t, err)
-	h.agents(p.Known, "agent: -find 19")
-	play(t, "TestRegression", h.suite("-auditor", "agent", "-trials", "3").Regression)
-	_, err = record.WriteBaseline(h.path("fixtures/baselines"), h.newest(), false)
-	require.NoError(t, err)
-	h.agents(p.Known, "agent: -find 1")
-	s := h.suite("-auditor", "agent")
-	f := play(t, "TestRegression", s.Regression)
-	require.Equal(t, "FAIL", f.attrs["verdict:agent/demo"], "%v", f.complaints())
-	require.Len(t, h.newest().Trials, 2)
-	require.Contains(t, strings.Join(s.summary.notes, "\n"),
-		"a second trial of demo was started to confirm the collapse")
-}
-
 // TestEachCollapseIsConfirmed: of each auditor of a run, as long as the budget holds the
 // second trials. Without them a collapse stays a WARN of one trial.
 func TestEachCollapseIsConfirmed(t *testing.T) {
