@@ -36,6 +36,15 @@ func (s Stability) String() string {
 		s.Union, s.Known)
 }
 
+// StabilityMetrics are the figures of Stability, as every output calls them.
+func StabilityMetrics() []Metric[*Stability] {
+	return []Metric[*Stability]{
+		count("found in all trials", false, func(s *Stability) int { return s.All }),
+		count("found in some trials", false, func(s *Stability) int { return s.Some }),
+		count("found in any trial", false, func(s *Stability) int { return s.Union }),
+	}
+}
+
 // Pool returns the figures over projects, the trials of one project each. With methodology
 // set, recall and precision are those of the methodology score. The interval of recall
 // allows for any dependence within a file. A project without a trial that counts is left out.

@@ -35,6 +35,8 @@ type auditFact struct {
 	Metrics *score.Metrics `json:"metrics"` // score.Means over the trials that count
 	Rates   *score.Rates   `json:"rates"`   // of the first of them
 	Look    string         `json:"look,omitempty"`
+	// over several trials; nil of a single one
+	Stability *score.Stability `json:"stability,omitempty"`
 
 	Runs      int `json:"runs,omitempty"`       // that came to an end, of all trials
 	EarlyEnds int `json:"early_ends,omitempty"` // of these, how many ended early
@@ -88,8 +90,16 @@ func factsOf(in *Input) (*facts, error) {
 	for _, r := range slices.Concat(in.latest("Smoke"), in.latest("Regression")) {
 		runs, early := r.Record.Ended()
 		a := auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor,
-			r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, runs, early, nil}
-		for _, t := range record.ScoreTrials(r.Record.Trials) {
+			r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, nil, runs, early, nil}
+		trials := record.ScoreTrials(r.Record.Trials)
+		p, err := score.Pool(false, trials)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Record.Name(), err)
+		}
+		if p.Stability.Known > 0 {
+			a.Stability = &p.Stability
+		}
+		for _, t := range trials {
 			if m := score.FiguresOf([]score.Trial{t}); m != nil {
 				a.trials = append(a.trials, m)
 			}
@@ -131,8 +141,8 @@ func factsOf(in *Input) (*facts, error) {
 	return f, nil
 }
 
-var auditHeads = append([]string{"suite", "project", "auditor", "verdict"},
-	score.Names(score.AuditMetrics())...)
+var auditHeads = slices.Concat([]string{"suite", "project", "auditor", "verdict"},
+	score.Names(score.AuditMetrics()), score.Names(score.StabilityMetrics()))
 var benchHeads = append([]string{"reviewer", "prompt", "application"},
 	score.Names(score.BenchMetrics())...)
 
@@ -143,10 +153,16 @@ func (a *auditFact) cells() []string {
 		name += " (replay)"
 	}
 	cs := []string{a.Suite, a.Project, name, string(a.Verdict)}
-	if a.Metrics != nil {
-		return append(cs, score.ShowAll(score.AuditMetrics(), a.Metrics)...)
+	switch {
+	case a.Metrics == nil:
+		cs = append(cs, "no trial counts")
+	default:
+		cs = append(cs, score.ShowAll(score.AuditMetrics(), a.Metrics)...)
+		if a.Stability != nil {
+			cs = append(cs, score.ShowAll(score.StabilityMetrics(), a.Stability)...)
+		}
 	}
-	return append(append(cs, "no trial counts"), make([]string, len(auditHeads)-len(cs)-1)...)
+	return append(cs, make([]string, len(auditHeads)-len(cs))...)
 }
 
 // cells returns the row of a reviewer.
@@ -233,6 +249,11 @@ func (f *facts) csv(w io.Writer) error {
 			for _, m := range score.AuditMetrics() {
 				line(m.Name, m.Of(a.Metrics))
 			}
+			if a.Stability != nil {
+				for _, m := range score.StabilityMetrics() {
+					line(m.Name, m.Of(a.Stability))
+				}
+			}
 			rates(a.Rates)
 		}
 	}
@@ -274,11 +295,13 @@ func guarded(names ...string) []string {
 // benchfmt writes the figures in Go's benchmark format, for benchstat: see
 // golang.org/design/14313-benchmark-format, and pkg.go.dev/golang.org/x/perf/benchfmt
 // for the units' lines. Undefined figures are left out. A trial is a
-// sample: of an audit, or of all cases by a reviewer. Applications have a line over all trials.
+// sample: of an audit, or of all cases by a reviewer. Applications, and what an auditor
+// found in all of its trials, have a line over all trials.
 func (f *facts) benchfmt(w io.Writer) error {
 	var b strings.Builder
 	seen := map[string]bool{}
 	unitLines(&b, seen, score.AuditMetrics())
+	unitLines(&b, seen, score.StabilityMetrics())
 	unitLines(&b, seen, score.BenchMetrics())
 	line := func(name string, units []string) {
 		if len(units) > 0 {
@@ -286,9 +309,13 @@ func (f *facts) benchfmt(w io.Writer) error {
 		}
 	}
 	for _, a := range f.Audits {
+		name := fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project),
+			solid(a.Auditor))
 		for _, m := range a.trials {
-			line(fmt.Sprintf("%s/project=%s/auditor=%s", solid(a.Suite), solid(a.Project),
-				solid(a.Auditor)), units(score.AuditMetrics(), m))
+			line(name, units(score.AuditMetrics(), m))
+		}
+		if a.Stability != nil {
+			line(name, units(score.StabilityMetrics(), a.Stability))
 		}
 	}
 	for _, x := range f.Bench {

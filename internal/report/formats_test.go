@@ -51,14 +51,43 @@ func TestFormatsAgree(t *testing.T) {
 	require.Contains(t, rows, []string{"Regression", "go-test-bench", "agent", "", "recall",
 		trim(recall.V), "", "", ""})
 
-	var facts struct {
-		Audits []struct {
-			Auditor string
-			Metrics score.Metrics
-		}
+	type fact struct {
+		Auditor   string
+		Stability *score.Stability
 	}
+	var facts struct{ Audits []fact }
 	require.NoError(t, json.Unmarshal([]byte(as(t, "json", in)), &facts))
 	require.Len(t, facts.Audits, 2)
+
+	// what several trials found, counted by hand
+	found, trials := map[string]int{}, in.Records[2].Counting()
+	for _, trial := range trials {
+		for _, k := range trial.Known {
+			if k.Credit == 1 {
+				found[k.ID]++
+			}
+		}
+	}
+	want := score.Stability{Known: len(trials[0].Known), Union: len(found)}
+	for _, n := range found {
+		if n == len(trials) {
+			want.All++
+		}
+	}
+	want.Some = want.Union - want.All
+	require.Positive(t, want.Some)
+	require.Contains(t, facts.Audits, fact{"agent", &want})
+	require.Nil(t, facts.Audits[0].Stability, "a single trial")
+	for name, n := range map[string]int{"all trials": want.All, "some trials": want.Some,
+		"any trial": want.Union} {
+		require.Contains(t, rows, []string{"Regression", "go-test-bench", "agent", "",
+			"found in " + name, fmt.Sprint(n), "", "", ""})
+		require.Regexp(t, fmt.Sprintf(
+			`(?m)^BenchmarkRegression/project=go-test-bench/auditor=agent 1 .*\b%d found-in-%s\b`,
+			n, strings.ReplaceAll(name, " ", "-")), as(t, "benchfmt", in))
+	}
+	require.Regexp(t, fmt.Sprintf(`(?m)^Regression +go-test-bench +agent .* %d +%d +%d$`, want.All,
+		want.Some, want.Union), as(t, "text", in))
 	require.ErrorContains(t, report.WriteAs(&bytes.Buffer{}, "pdf", &in), "expected text")
 }
 
@@ -76,9 +105,11 @@ func TestBenchfmtIsReadByBenchstat(t *testing.T) {
 			if got[name] == nil { // else a further trial
 				got[name] = map[string]float64{}
 			}
-			samples[name]++
 			for _, v := range rec.Values {
 				got[name][v.Unit] = v.Value
+				if v.Unit == "recall" {
+					samples[name]++
+				}
 			}
 			base, parts := rec.Name.Parts()
 			require.Contains(t, []string{"Regression", "Smoke", "Bench"}, string(base))
