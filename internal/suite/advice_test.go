@@ -27,7 +27,8 @@ type follower struct {
 	suites string
 	assay  string
 
-	entries int // of each project's key
+	entries int      // of each project's key
+	spare   []string // projects that can be added
 
 	mu     sync.Mutex
 	draws  map[string]*rand.Rand // of each project
@@ -44,12 +45,16 @@ func newFollower(t *testing.T, projects, entries int, seed uint64) *follower {
 	server := httptest.NewServer(http.HandlerFunc(f.report))
 	t.Cleanup(server.Close)
 	var names []string
-	for i := range projects {
+	for i := range projects + 4 {
 		name := fmt.Sprintf("p%02d", i)
 		names = append(names, name)
 		f.draws[name] = rand.New(rand.NewPCG(seed, uint64(i)))
 	}
 	f.h.repositories(names, entries)
+	f.spare = names[projects:]
+	for _, name := range f.spare {
+		require.NoError(t, os.Rename(f.project(name), f.project(name)+".spare"))
+	}
 	f.h.write("fixtures/goals.md",
 		"# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n\n"+
 			"# Goals: agent\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 5 % |\n")
@@ -63,6 +68,11 @@ func newFollower(t *testing.T, projects, entries int, seed uint64) *follower {
 			" |\n| Files | agent/** |\n\n```sh\nsh \"$ASSAY_FILES/agent/agent.sh\"\n```\n")
 	t.Setenv("DRAWS", server.URL)
 	return f
+}
+
+// project returns the file of a project's key.
+func (f *follower) project(name string) string {
+	return f.h.path("fixtures/projects/" + name + ".md")
 }
 
 // report answers an audit of a project with a random report.
@@ -151,9 +161,10 @@ func (f *follower) asAgent(lost int, command string) (out string, status int) {
 }
 
 var (
-	judgedRow   = regexp.MustCompile(`(?m)^(PASS|WARN|FAIL|INVALID) +agent +(\d+ projects|p00) `)
-	toDecide    = regexp.MustCompile(`(?m)^ +next: (.*-add.*)$`)
-	forBaseline = regexp.MustCompile(
+	judgedRow    = regexp.MustCompile(`(?m)^(PASS|WARN|FAIL|INVALID) +agent +(\d+ projects|p00) `)
+	toDecide     = regexp.MustCompile(`(?m)^ +next: (.*-add.*)$`)
+	moreProjects = regexp.MustCompile(`No further trial decides it; (\d+) more projects? like these`)
+	forBaseline  = regexp.MustCompile(
 		`(?m)^first, for the baseline(, with agent/rules.txt as before)?: (.*)$`)
 )
 
@@ -181,12 +192,15 @@ func (f *follower) follow(baseline, lost int) (verdict string, followed int, out
 			require.Empty(t, decide, "a verdict that stands asks for nothing: %s", out)
 			return verdict, followed, out
 		}
-		if len(decide) == 0 {
-			require.Contains(t, strings.ToLower(strings.Join(strings.Fields(out), " ")),
-				"no further trial", "a WARN says what decides it, or that nothing does")
-			return verdict, followed, out
-		}
 		require.Less(t, followed, 5, "the advice does not end: %s", out)
+		if len(decide) == 0 {
+			more := moreProjects.FindStringSubmatch(strings.Join(strings.Fields(out), " "))
+			require.NotNil(t, more, "a WARN says what decides it: %s", out)
+			n, err := strconv.Atoi(more[1])
+			require.NoError(t, err)
+			out, status = f.add(n, lost)
+			continue
+		}
 		require.Len(t, decide, 1, "one command decides: %s", out)
 		if len(lacking) > 0 {
 			require.Equal(t, lost != 0, lacking[0][1] != "", out)
@@ -198,9 +212,23 @@ func (f *follower) follow(baseline, lost int) (verdict string, followed int, out
 	}
 }
 
+// add adds projects to the baseline, and runs all projects with six trials.
+func (f *follower) add(projects, lost int) (out string, status int) {
+	require.LessOrEqual(f.t, projects, len(f.spare))
+	for _, name := range f.spare[:projects] {
+		require.NoError(f.t, os.Rename(f.project(name)+".spare", f.project(name)))
+	}
+	command := f.suites + " -test.run Regression -auditor agent -concurrency 4 -trials 6"
+	out, status = f.asAgent(0, command+" -filter "+strings.Join(f.spare[:projects], ","))
+	f.spare = f.spare[projects:]
+	require.Zero(f.t, status, out)
+	out, status = f.run(f.assay + " baseline agent")
+	require.Zero(f.t, status, out)
+	return f.asAgent(lost, command)
+}
+
 // TestTheAdviceIsFollowed does what the screen says, through the command line, for an
-// unchanged auditor and for ones that lost 10, 20 and 40 points. It ends in PASS or FAIL, or
-// where no further trial helps.
+// unchanged auditor and for ones that lost 10, 20 and 40 points. It ends in PASS or FAIL.
 func TestTheAdviceIsFollowed(t *testing.T) {
 	if _, err := exec.LookPath("bwrap"); err != nil {
 		t.Skip("without bubblewrap every verdict is WARN: the auditor is unconfined")
