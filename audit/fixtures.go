@@ -133,6 +133,12 @@ type Traffic struct {
 
 	// Models are those that the provider was asked, with those that answered, each pair once.
 	Models []AnsweredBy `json:"models,omitempty"`
+
+	// Of the provider: POST requests, those that it answered in full and without an error, and
+	// the last error's HTTP status.
+	Requests int `json:"requests,omitempty"`
+	Answers  int `json:"answers,omitempty"`
+	Status   int `json:"status,omitempty"`
 }
 
 // An AnsweredBy is a model that was requested and the one that answered.
@@ -149,6 +155,8 @@ func AddTraffic(a, b []Traffic) []Traffic {
 		if x, y := &sum[i-1], sum[i]; x.Host == y.Host {
 			x.Connections, x.Refused, x.Sent, x.Received = x.Connections+y.Connections, x.Refused+
 				y.Refused, x.Sent+y.Sent, x.Received+y.Received
+			x.Requests, x.Answers, x.Status = x.Requests+y.Requests, x.Answers+y.Answers,
+				cmp.Or(y.Status, x.Status)
 			for _, m := range y.Models {
 				if !slices.Contains(x.Models, m) {
 					x.Models = append(x.Models, m)

@@ -111,6 +111,10 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	}
 	if run.Invalid != "" {
 		run.Invalid += outOfReach(e.Network)
+		if none := unanswered(e.Network); none != "" {
+			run.Invalid += "; " + none
+			run.Transient = e.TimedOut // the next one would be as silent: the provider is stopped
+		}
 	}
 	run.Invalid = audit.OneLine(run.Invalid, 0)
 	final := c.unmeasured(&e.said) != "" // another attempt would ask for another answer

@@ -83,6 +83,21 @@ func (p *program) run(ctx context.Context, process box.Process, limit int64) (r 
 	return r, nil
 }
 
+// unanswered returns a note if a program asked its provider and got no answer; "" otherwise.
+func unanswered(network []audit.Traffic) string {
+	for _, t := range network {
+		switch {
+		case t.Requests == 0 || t.Answers > 0:
+		case t.Status > 0:
+			return fmt.Sprintf("%s answered none of its %d requests, the last one with status %d",
+				t.Host, t.Requests, t.Status)
+		default:
+			return fmt.Sprintf("%s answered none of its %d requests", t.Host, t.Requests)
+		}
+	}
+	return ""
+}
+
 // stopped says why a program that did not end by itself proves nothing: it was to write
 // so many bytes at most.
 func (p *program) stopped(ctx context.Context, r *ran, awaited,

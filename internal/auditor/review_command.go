@@ -63,6 +63,9 @@ func CommandReviewer(entry audit.AuditorEntry) audit.Reviewer {
 // Provider is this machine.
 func (c *commandReviewer) Provider() string { return "" }
 
+// Longest returns how long one run may take.
+func (c *commandReviewer) Longest() time.Duration { return c.entry.Timeout }
+
 // Cost is nothing that Assay knows of.
 func (c *commandReviewer) Cost(audit.ReviewTask) (expected, most float64, known bool) {
 	return 0, 0, true
@@ -176,6 +179,9 @@ func (c *commandReviewer) attempt(e *ran) audit.Attempt {
 func (c *commandReviewer) failed(e *ran, why string) audit.Review {
 	a := c.attempt(e)
 	a.Error = why
+	if none := unanswered(e.Network); none != "" {
+		a.Error, a.Transient = why+"; "+none, e.TimedOut
+	}
 	return audit.Review{Status: audit.Errored, Detail: why,
 		Raw: string(e.Stdout[:min(len(e.Stdout), maxReply)]), Attempts: []audit.Attempt{a}}
 }

@@ -44,7 +44,7 @@ func (m *modelPair) set(to *string, name string) {
 // watchModels returns the pair of a request, which is filled in as bodies are read.
 func (p *proxy) watchModels(r *http.Request) *modelPair {
 	m := &modelPair{note: func(asked, served string) {
-		p.note(net.JoinHostPort(p.provider.Hostname(), portOf(p.provider)), func(t *audit.Traffic) {
+		p.noteProvider(func(t *audit.Traffic) {
 			pair := audit.AnsweredBy{Asked: asked, Served: served}
 			if len(t.Models) < maxModels && !slices.Contains(t.Models, pair) {
 				t.Models = append(t.Models, pair)
@@ -72,6 +72,35 @@ func (m *modelPair) answered(r *http.Response) {
 		return
 	}
 	r.Body = &sniffedBody{ReadCloser: r.Body, found: func(name string) { m.set(&m.served, name) }}
+}
+
+// noteProvider changes what is counted for the provider.
+func (p *proxy) noteProvider(f func(*audit.Traffic)) {
+	p.note(net.JoinHostPort(p.provider.Hostname(), portOf(p.provider)), f)
+}
+
+// countAnswer counts a response of the provider when its body has been read to the end.
+func (p *proxy) countAnswer(r *http.Response) {
+	if r.StatusCode >= 400 {
+		p.noteProvider(func(t *audit.Traffic) { t.Status = r.StatusCode })
+		return
+	}
+	r.Body = &wholeBody{ReadCloser: r.Body,
+		whole: sync.OnceFunc(func() { p.noteProvider(func(t *audit.Traffic) { t.Answers++ }) })}
+}
+
+// A wholeBody calls whole when all of a body has been read.
+type wholeBody struct {
+	io.ReadCloser
+	whole func()
+}
+
+func (b *wholeBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.whole()
+	}
+	return n, err
 }
 
 // A sniffedBody looks for the first model that a body names, as it is read.

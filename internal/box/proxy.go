@@ -304,8 +304,12 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 	if key == "" {
 		scrub = nil
 	}
+	counted := to == p.provider && r.Method == http.MethodPost
 	if to == p.provider {
 		models = p.watchModels(r)
+	}
+	if counted {
+		p.noteProvider(func(t *audit.Traffic) { t.Requests++ })
 	}
 	reverse := httputil.ReverseProxy{Transport: p.transport, FlushInterval: -1,
 		ErrorLog: log.New(io.Discard, "", 0),
@@ -326,6 +330,9 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, to *url.URL, key
 		},
 		ModifyResponse: func(r *http.Response) error {
 			models.answered(r)
+			if counted {
+				p.countAnswer(r)
+			}
 			if scrub == nil {
 				return nil
 			}

@@ -25,8 +25,8 @@ type Budget struct {
 
 // A Lease is a try under way: what is reserved for it, and its place in the rate limiter.
 type Lease struct {
-	Reviewer string
-	Most     float64 // USD
+	Reviewer, Provider string
+	Most               float64 // USD
 	Sending
 }
 
@@ -40,15 +40,19 @@ type Answer struct {
 
 // Ask asks for permission to start an attempt now. It depends on the budget and the rate
 // limiter alone, which may be kept in this process or in a database. Limits that the provider
-// states are not waited for longer than maxWait.
-func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Time) Answer {
+// states are not waited for longer than Config.MaxWait. While the provider has answered nothing
+// for Config.Stall, no attempt begins beside those under way: if they fail, it is given up.
+func Ask(b *Budget, r *RateLimiter, it *Item, c *Config, now time.Time) Answer {
 	if d, ok := r.Wait(now); d > 0 || !ok {
-		if d > maxWait && r.Stated && r.InFlight == 0 { // else an answer may state more
+		if d > c.MaxWait && r.Stated && r.InFlight == 0 { // else an answer may state more
 			return Answer{Stop: fmt.Sprintf(
 				"%s states limits by which the next request waits %s, longer than %s",
-				name(it.Provider), d.Round(time.Second), maxWait)}
+				name(it.Provider), d.Round(time.Second), c.MaxWait)}
 		}
 		return Answer{Wait: d}
+	}
+	if r.InFlight > 0 && r.stalled(c.Stall, now) {
+		return Answer{}
 	}
 	// The larger of the stated cost and dearer times the dearest attempt so far is reserved.
 	// If the item can keep to less, it is what is left of the budget.
@@ -61,7 +65,7 @@ func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Ti
 	case most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12: // what costs nothing fits always
 		b.Reserved += most
 		b.Out++
-		return Answer{Lease: &Lease{it.Reviewer, most, r.Begin(now)}}
+		return Answer{Lease: &Lease{it.Reviewer, it.Provider, most, r.Begin(now)}}
 	case b.Out > 0: // what is in flight may put something back
 		return Answer{}
 	}
@@ -71,10 +75,12 @@ func Ask(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Ti
 }
 
 // Settle ends a lease with what its try came to: the reserve is replaced by the cost.
-// A pause that the provider asks for is at most maxWait.
-func Settle(b *Budget, r *RateLimiter, l Lease, t *Try, maxWait time.Duration, now time.Time) {
+// A pause that the provider asks for is at most Config.MaxWait. It returns why nothing more is
+// sent to the provider if that has answered nothing for Config.Stall and nothing is under way;
+// "" otherwise.
+func Settle(b *Budget, r *RateLimiter, l Lease, t *Try, c *Config, now time.Time) (stop string) {
 	last := t.last()
-	r.End(l.Sending, t.throttled(), min(last.RetryAfter, maxWait), last.Grant, now)
+	r.End(l.Sending, t.throttled(), min(last.RetryAfter, c.MaxWait), last.Grant, now)
 	b.release(1, l.Most)
 	cost, stated := 0.0, 0.0
 	for _, a := range t.Attempts {
@@ -91,6 +97,14 @@ func Settle(b *Budget, r *RateLimiter, l Lease, t *Try, maxWait time.Duration, n
 		b.Dearest = map[string]float64{}
 	}
 	b.Dearest[l.Reviewer] = max(b.Dearest[l.Reviewer], stated)
+	if r.Failing = t.unanswered(); !r.Failing {
+		r.Answered = now
+	}
+	if r.InFlight > 0 || !r.stalled(c.Stall, now) {
+		return ""
+	}
+	return fmt.Sprintf("%s has answered nothing for %s: %s", name(l.Provider),
+		now.Sub(r.Answered).Round(time.Second), last.Error)
 }
 
 // Lose ends the leases of attempts whose outcome will never be known. It charges the most that

@@ -129,7 +129,7 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 			e.abandon(j, why)
 			continue
 		}
-		switch a := Ask(&e.budget, &l.limiter, j.item, e.config.MaxWait, now); {
+		switch a := Ask(&e.budget, &l.limiter, j.item, &e.config, now); {
 		case a.Lease != nil:
 			l.pop(j)
 			most := a.Lease.Most
@@ -254,20 +254,18 @@ func (e *engine) take(work context.Context, end ending) {
 	}
 	delete(e.flying, j)
 	t, now := end.try, time.Now()
-	Settle(&e.budget, &l.limiter, j.lease, &t, e.config.MaxWait, now)
+	silent := Settle(&e.budget, &l.limiter, j.lease, &t, &e.config, now)
 	j.attempts = append(j.attempts, t.Attempts...)
 	j.last = t
 	if t.throttled() {
 		e.tell(Event{Kind: Throttle, Text: t.last().Error})
 	}
 	next := e.config.Follow(j.item, &t, j.tries)
-	// An audit that failed after some turns had answers.
-	if t.Evaluation.Status != audit.Errored || !t.last().Transient || t.last().Usage.Turns > 0 {
-		l.answered, e.answered, e.notice = now, now, now.Add(e.config.Stall)
-	} else if next.Stop == "" && e.stalled(l, now) {
-		next = Sequel{Provider: true, Stop: fmt.Sprintf("%s has answered nothing for %s: %s",
-			name(l.provider),
-			now.Sub(l.answered).Round(time.Second), t.last().Error)}
+	if !t.unanswered() {
+		e.answered, e.notice = now, now.Add(e.config.Stall)
+	}
+	if silent != "" && next.Stop == "" {
+		next = Sequel{Provider: true, Stop: silent}
 	}
 	if next.Stop != "" {
 		e.stop(l, j.item, next)
@@ -282,37 +280,38 @@ func (e *engine) take(work context.Context, end ending) {
 	e.gather(j)
 }
 
-// stalled reports whether a provider has answered nothing for too long, and no try is under way
-// that may have an answer yet.
-func (e *engine) stalled(l *queue, now time.Time) bool {
-	for j := range e.flying {
-		if j.queue == l && now.Sub(j.begun) > e.config.Stall/6 {
-			return false
-		}
-	}
-	return now.Sub(l.answered) >= e.config.Stall
-}
-
-// waiting says what a run waits for in which nothing is answered, and until when.
+// waiting returns what a run waits for in which nothing is answered, and until when.
 func (e *engine) waiting(now, wake time.Time) string {
-	const clock = "15:04:05"
-	var last time.Time
+	var begun time.Time // of the one that may end last
+	var longest time.Duration
 	known := true
 	for j := range e.flying {
 		known = known && j.item.Longest > 0
-		if end := j.begun.Add(j.item.Longest); end.After(last) {
-			last = end
+		if j.begun.Add(j.item.Longest).After(begun.Add(longest)) {
+			begun, longest = j.begun, j.item.Longest
 		}
 	}
-	text := "nothing was answered for " + now.Sub(e.answered).Round(time.Second).String()
-	switch {
-	case len(e.flying) == 0:
-		return text + ": the next request goes out at " + wake.Format(clock)
-	case !known:
-		return text + fmt.Sprintf(": %d under way, which state no limit of time", len(e.flying))
+	if !known {
+		longest = 0
 	}
-	return text + fmt.Sprintf(": %d under way end by %s at the latest", len(e.flying),
-		last.Format(clock))
+	return Waits(now.Sub(e.answered), len(e.flying), begun, longest, wake)
+}
+
+// Waits returns what a run waits for in which nothing was answered for so long: attempts under
+// way, of which the last one began at begun and takes at most longest (0 if that is not known);
+// if there are none, the next request at next.
+func Waits(silence time.Duration, underWay int, begun time.Time, longest time.Duration,
+	next time.Time) string {
+	const clock = "15:04:05"
+	text := "nothing was answered for " + silence.Round(time.Second).String()
+	switch {
+	case underWay == 0:
+		return text + ": the next request goes out by " + next.Format(clock)
+	case longest == 0:
+		return text + fmt.Sprintf(": %d under way, which state no limit of time", underWay)
+	}
+	return text + fmt.Sprintf(": %d under way end by %s at the latest", underWay,
+		begun.Add(longest).Format(clock))
 }
 
 // stop ends all work of a provider or a reviewer. The first reason stays.

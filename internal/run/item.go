@@ -79,6 +79,13 @@ func (t *Try) last() audit.Attempt {
 	return t.Attempts[len(t.Attempts)-1]
 }
 
+// unanswered reports whether the provider gave no answer, but may give one later. An audit that
+// failed after some turns had answers.
+func (t *Try) unanswered() bool {
+	last := t.last()
+	return t.Evaluation.Status == audit.Errored && last.Transient && last.Usage.Turns == 0
+}
+
 // name returns a provider's name for messages.
 func name(provider string) string { return cmp.Or(provider, "this machine") }
 

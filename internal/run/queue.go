@@ -14,11 +14,10 @@ type queue struct {
 	provider string
 	limiter  RateLimiter
 	items    Items
-	queue    []int32   // numbers of those that were not begun, in order
-	next     *job      // the first of them, when it was looked at
-	delayed  []*job    // to be tried again, by when they may be
-	stopped  string    // why nothing more is sent to it
-	answered time.Time // when it last answered, or the work began
+	queue    []int32 // numbers of those that were not begun, in order
+	next     *job    // the first of them, when it was looked at
+	delayed  []*job  // to be tried again, by when they may be
+	stopped  string  // why nothing more is sent to it
 }
 
 type job struct {

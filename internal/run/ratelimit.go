@@ -35,6 +35,9 @@ type RateLimiter struct {
 	Pause   float64 // seconds that the last refusal asked for
 
 	Best float64 // requests a second that were accepted in a window, a decaying maximum
+
+	Answered time.Time // of the last answer, or of the first request
+	Failing  bool      // a request ended without an answer since
 }
 
 // A Sending is a request under way.
@@ -85,7 +88,7 @@ func (l *RateLimiter) Begin(now time.Time) Sending {
 		l.Left--
 	}
 	if l.Sent == 0 {
-		l.From.At = now
+		l.From.At, l.Answered = now, now
 	}
 	l.Sent++
 	l.InFlight++
@@ -113,6 +116,11 @@ func (l *RateLimiter) End(s Sending, refused bool, pause time.Duration, stated a
 		since := float64(min(l.Sent-s.Number, uint64(l.InFlight)))
 		l.Left = min(stated.Left+stated.Rate*now.Sub(s.At).Seconds()-since, l.Burst)
 	}
+}
+
+// stalled reports whether the provider has answered nothing for so long, and a request failed.
+func (l *RateLimiter) stalled(stall time.Duration, now time.Time) bool {
+	return l.Failing && now.Sub(l.Answered) >= stall
 }
 
 // refused counts a refusal. The window reaches to the last one, and is measured when it is

@@ -197,6 +197,7 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 	for w := range workers {
 		turn(w, 0)
 	}
+	c := &Config{MaxWait: time.Hour, Stall: time.Hour}
 	ended, until := make([][]event, workers), make([]time.Duration, workers)
 	left, done, asked := n, 0, stretches{}
 	for done < n && now < time.Hour {
@@ -228,11 +229,11 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 				} else {
 					done++
 				}
-				Settle(&b, &p, *e.lease, e.try, time.Minute, start.Add(now))
+				Settle(&b, &p, *e.lease, e.try, c, start.Add(now))
 			}
 			ended[e.worker], until[e.worker] = nil, p.Until.Sub(start)
 			for left > 0 {
-				a := AskAhead(&b, &p, it, time.Hour, start.Add(now), ahead)
+				a := AskAhead(&b, &p, it, c, start.Add(now), ahead)
 				if a.Lease == nil {
 					turn(e.worker, max(ahead/2, a.Wait-ahead/2))
 					break

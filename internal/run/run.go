@@ -66,7 +66,7 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 	for at, name := range p.providers {
 		asked := slices.DeleteFunc(slices.Clone(p.ask),
 			func(i int32) bool { return int(p.provider[i]) != at })
-		e.queues = append(e.queues, &queue{provider: name, answered: e.began,
+		e.queues = append(e.queues, &queue{provider: name,
 			limiter: RateLimiter{Max: c.Concurrency}, items: p.items, queue: asked})
 	}
 	go func() {

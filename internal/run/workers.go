@@ -64,10 +64,10 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 // AskAhead is Ask for whoever can begin a try later by itself: what only has to wait
 // until a time that is at most ahead of now gets its lease at once. It begins at the
 // lease's At.
-func AskAhead(b *Budget, r *RateLimiter, it *Item, maxWait time.Duration, now time.Time,
+func AskAhead(b *Budget, r *RateLimiter, it *Item, c *Config, now time.Time,
 	ahead time.Duration) Answer {
 	for at := now; ; {
-		a := Ask(b, r, it, maxWait, at)
+		a := Ask(b, r, it, c, at)
 		if a.Wait <= 0 || at.Add(a.Wait).After(now.Add(ahead)) {
 			if a.Wait > 0 {
 				a.Wait += at.Sub(now)

@@ -249,7 +249,7 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 	*run.Plan, error) {
 	cfg := &r.env.cfg
 	c := run.Config{Budget: max(0, cfg.Budget-spent), Continue: first, Concurrency: cfg.Concurrency,
-		Seed: planSeed, Reuse: cfg.Reuse, Progress: r.suite.progress.event,
+		Seed: planSeed, Reuse: cfg.Reuse, Progress: r.suite.event,
 		Run: store.Run{Suite: r.definition.name, ScoreVersion: score.Version, Parts: r.parts()}}
 	margin := lastMinute
 	if r.definition.review {

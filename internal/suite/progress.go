@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"assay/audit"
 	"assay/internal/run"
 	"assay/internal/stat"
+	"assay/internal/workflow"
 )
 
 // A progress shows what the tests are at, on one line of the terminal. It writes to
@@ -144,6 +146,25 @@ func (p *progress) event(ev run.Event) {
 			p.why, p.until = "stopping: "+audit.OneLine(ev.Text, 0), p.at.Add(24*time.Hour)
 		}
 	})
+}
+
+// event shows an event of the engine: on the terminal or, where there is none, why a run waits
+// or stops in the log. What it waits for is logged once.
+func (s *Suite) event(ev run.Event) {
+	s.progress.event(ev)
+	if s.progress != nil || s.live == nil || ev.Kind != run.Waiting && ev.Kind != run.Stopping {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, waits, _ := strings.Cut(ev.Text, ": ")
+	if ev.Kind == run.Waiting && waits == s.waits {
+		return
+	}
+	s.waits = waits
+	lines := wrap("", time.Now().Format(time.TimeOnly)+" "+audit.OneLine(ev.Text, 0),
+		screenOf(os.Stdout).width)
+	fmt.Fprintln(&workflow.Writer{To: s.live}, strings.Join(lines, "\n"))
 }
 
 // line returns the progress line.

@@ -41,6 +41,7 @@ type Suite struct {
 	summary    summary
 	progress   *progress
 	live       io.Writer     // for what is printed before the summary; nil: nothing is
+	waits      string        // what a run was last said to wait for in it
 	auditWait  time.Duration // before the second attempt of an audit
 	auditGrace time.Duration // for audits in flight when the run is stopped
 }

@@ -267,7 +267,9 @@ func (d *batcher) settled(s *shared, held map[*run.Lease]bool, ends []*ending) (
 		if !e.final() {
 			again++
 		}
-		run.Settle(&s.budget, &s.limiter, *e.lease, &e.try, d.config.MaxWait, s.now)
+		if why := run.Settle(&s.budget, &s.limiter, *e.lease, &e.try, &d.config, s.now); why != "" {
+			s.news = append(s.news, stop{"provider", d.provider, why})
+		}
 		e.turn, s.changed = d.turns, true
 	}
 	return again
@@ -299,7 +301,7 @@ func (d *batcher) decideOn(s *shared, it *run.Item, began time.Time) (p permit,
 	if why := s.stopped(it); why != "" {
 		return permit{never: why}, 0
 	}
-	switch g := run.AskAhead(&s.budget, &s.limiter, it, d.config.MaxWait, s.now, ahead); {
+	switch g := run.AskAhead(&s.budget, &s.limiter, it, &d.config, s.now, ahead); {
 	case g.Lease != nil:
 		s.changed = true
 		return permit{lease: g.Lease, at: began.Add(g.Lease.At.Sub(s.now))}, 0

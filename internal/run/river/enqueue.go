@@ -42,6 +42,7 @@ type settings struct {
 	Tries     int           `json:"tries"`
 	FirstWait time.Duration `json:"first_wait"`
 	MaxWait   time.Duration `json:"max_wait"`
+	Stall     time.Duration `json:"stall"`
 }
 
 const chunk = 2000 // jobs in a transaction
@@ -120,7 +121,7 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string,
 	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx,
 			"INSERT INTO spread_runs (run_id, identity, budget, remaining, missing, config) VALUES ($1, $2, $3, $4, $4, $5)",
-			id, identity, c.Budget, len(ask), settings{c.Tries, c.FirstWait, c.MaxWait})
+			id, identity, c.Budget, len(ask), settings{c.Tries, c.FirstWait, c.MaxWait, c.Stall})
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,11 @@ type Run struct {
 	// What follows belongs to the goroutine that watches, until it is done.
 	state   run.State
 	began   time.Time
-	last    int64 // the largest ID of a row that was seen
+	done    time.Time     // when the last trial got its outcome, or the work began
+	moved   time.Time     // when an attempt last began or ended
+	notice  time.Time     // when the run says that no trial gets an outcome
+	longest time.Duration // of one attempt, where that is known of each
+	last    int64         // the largest ID of a row that was seen
 	left    float64
 	account account
 	stops   []string
@@ -52,11 +56,17 @@ func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool
 	r := &Run{ID: id, Joined: joined, Results: plan.Results(), db: db, plan: plan,
 		deserted: make(chan struct{}), began: time.Now(),
 		items: make(map[string]*run.Item, items.Count)}
+	r.done, r.moved, r.notice = r.began, r.began, r.began.Add(plan.Config.Stall)
 	r.state.Planned = items.Count
+	known := true
 	for i := range items.Count {
 		it := items.At(i)
 		r.items[it.Key] = &it
 		r.left += it.Cost.Expected
+		r.longest, known = max(r.longest, it.Longest), known && it.Longest > 0
+	}
+	if !known {
+		r.longest = 0
 	}
 	go func() {
 		r.summary, r.err = r.watch(ctx)
@@ -100,6 +110,7 @@ func (r *Run) watch(ctx context.Context) (run.Summary, error) {
 			if r.db.deserted(quiet, &seen, 0) {
 				r.desert()
 			}
+			r.announce(&c)
 		}
 		select {
 		case <-time.After(look):
@@ -148,6 +159,10 @@ func (r *Run) look(ctx context.Context) error {
 		Scan(&a.budget, &a.outstanding, &a.retries, &a.missing)
 	if err != nil {
 		return err
+	}
+	if a.outstanding != r.account.outstanding || a.retries != r.account.retries ||
+		a.budget.Out != r.account.budget.Out {
+		r.moved = time.Now()
 	}
 	r.account = a
 	r.state.Retries, r.state.InFlight = int(a.retries), a.budget.Out
@@ -201,6 +216,17 @@ func (db *DB) stops(ctx context.Context, id string) ([]string, error) {
 		UNION ALL SELECT stopped, 'infinity' FROM spread_runs WHERE run_id = $1 AND stopped <> '') s ORDER BY at, why`, id)
 }
 
+// announce says what a run waits for in which no trial gets an outcome, and until when.
+func (r *Run) announce(c *run.Config) {
+	now := time.Now()
+	if now.Before(r.notice) {
+		return
+	}
+	r.notice = now.Add(c.Stall / 4)
+	r.tell(run.Event{Kind: run.Waiting, Text: run.Waits(now.Sub(r.done), r.state.InFlight,
+		r.moved, r.longest, r.moved.Add(c.MaxWait))})
+}
+
 // deliver hands a result to whoever waits for it, once.
 func (r *Run) deliver(key string, res run.Result) {
 	it := r.items[key]
@@ -209,6 +235,8 @@ func (r *Run) deliver(key string, res run.Result) {
 	if it == nil || !r.Deliver(res) {
 		return
 	}
+	r.done = time.Now()
+	r.notice = r.done.Add(r.plan.Config.Stall)
 	r.state.Add(it.Expected, res.Outcome)
 	r.left -= it.Cost.Expected
 	if res.Reused {

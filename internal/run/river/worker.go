@@ -197,7 +197,8 @@ func (c *workers) batcher(ctx context.Context, id, provider string) (*batcher, e
 			return nil, fmt.Errorf("river: run %s: %w", id, err)
 		}
 		d = &batcher{workers: c, run: id, provider: provider, config: run.Config{Tries: s.Tries,
-			FirstWait: s.FirstWait, MaxWait: s.MaxWait},
+			FirstWait: s.FirstWait, MaxWait: s.MaxWait,
+			Stall: cmp.Or(s.Stall, run.DefaultStall)},
 			asks: make(chan *ask), endings: make(chan *ending)}
 		c.batchers[k] = d
 		c.serving.Go(d.serve)
