@@ -14,6 +14,7 @@ import (
 
 	"assay/audit"
 	"assay/audit/fixture"
+	"assay/internal/auditor/testdata/standin"
 	"assay/internal/box"
 	"assay/internal/record"
 	"assay/internal/run/testdata/mockapi"
@@ -68,7 +69,7 @@ var agents = []agentCase{
 // An agentRun is one run of a section against a stand-in.
 type agentRun struct {
 	exam   *exam
-	s      *standIn
+	s      *standin.Server
 	entry  audit.AuditorEntry
 	change bool // the project is one
 }
@@ -88,7 +89,7 @@ func newAgentRun(t *testing.T, section string, variables map[string]string) *age
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(r.exam.dir, "canary.txt"),
 		[]byte("the tree is read 4711\n"), 0o644))
-	r.s = newStandIn(t, r.exam.report, "canary.txt", "the tree is read 4711")
+	r.s = newStandIn(t, r.exam.report)
 	if r.entry.Network.Provider == "" {
 		r.entry.Network.Hosts = append(r.entry.Network.Hosts, r.s.Listener.Addr().String())
 	}
@@ -112,6 +113,15 @@ func newAgentRun(t *testing.T, section string, variables map[string]string) *age
 	return r
 }
 
+// newStandIn returns a stand-in for providers that has the file canary.txt read.
+func newStandIn(t *testing.T, report string) *standin.Server {
+	s, err := standin.New("canary.txt", "the tree is read 4711",
+		func(string) string { return report })
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
 func (r *agentRun) run(t *testing.T) audit.AuditRun {
 	began := time.Now()
 	task := audit.AuditTask{Dir: r.exam.dir, MaxUSD: 3}
@@ -120,9 +130,10 @@ func (r *agentRun) run(t *testing.T) audit.AuditRun {
 	}
 	run, err := FromEntry(r.entry).Audit(context.Background(), task)
 	require.NoError(t, err)
+	_, asked, tools := r.s.Seen()
 	t.Logf("%s in %.1fs: %s, model %q, %+v, exit %d, asked %v, tools %v, invalid %q, %s",
 		r.entry.Name, time.Since(began).Seconds(),
-		run.Version, run.Model, run.Usage, run.ExitCode, r.s.asked, r.s.tools, run.Invalid,
+		run.Version, run.Model, run.Usage, run.ExitCode, asked, tools, run.Invalid,
 		audit.OneLine(string(run.Stderr), 1000))
 	return run
 }
@@ -138,7 +149,8 @@ func TestAgentsOfTheSections(t *testing.T) {
 			}
 			run := r.run(t)
 			require.Empty(t, run.Invalid)
-			require.True(t, r.s.saw, "its tools read nothing: %s", run.Events)
+			saw, _, _ := r.s.Seen()
+			require.True(t, saw, "its tools read nothing: %s", run.Events)
 			r.exam.passed(run)
 			require.Equal(t, a.tokens, run.Usage.TokensIn > 0,
 				"what it used is read, where it says so")
@@ -183,7 +195,7 @@ func TestAgentsSwapped(t *testing.T) {
 		if a.confirmed && a.section != "claude-security-review" {
 			t.Run(a.section, func(t *testing.T) {
 				r := newAgentRun(t, a.section, a.variables)
-				r.s.model = "another-model"
+				r.s.Model = "another-model"
 				require.Contains(t, r.run(t).Invalid, "and another-model answered")
 			})
 		}
@@ -253,7 +265,7 @@ func changed(t *testing.T, dir string) (base, head string) {
 // against the stand-ins by which Assay's clients and sections are tested.
 func TestSDKsAgainstTheStandIns(t *testing.T) {
 	folder := agentsFolder(t)
-	s := newStandIn(t, "THE REPORT", "canary.txt", "the tree is read 4711")
+	s := newStandIn(t, "THE REPORT")
 	mock := mockapi.New(func(r mockapi.Request) mockapi.Reply {
 		if strings.Contains(string(r.Body), "the tree is read 4711") {
 			return mockapi.Reply{Content: "THE REPORT"}
@@ -268,9 +280,6 @@ func TestSDKsAgainstTheStandIns(t *testing.T) {
 		for _, api := range []string{"chat", "responses", "messages"} {
 			for _, way := range []string{"stream", "whole"} {
 				t.Run(server+"/"+api+"/"+way, func(t *testing.T) {
-					s.mu.Lock()
-					s.saw = false
-					s.mu.Unlock()
 					cmd := exec.Command("node", script, api, way, url+"/v1")
 					cmd.Env = append(os.Environ(), "SDKS="+filepath.Join(folder, "cli",
 						"node_modules"))

@@ -1,4 +1,6 @@
-package auditor
+// Package standin is a server for tests that speaks enough of four providers' APIs for their
+// agents to come to an end.
+package standin
 
 import (
 	"cmp"
@@ -10,42 +12,52 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
-// A standIn speaks enough of four providers' APIs for their agents to come to an
-// end: it has the agent's shell print a file, and when it is sent what stands in the
-// file, answers with the report.
-type standIn struct {
+// A Server has the agent's shell print a file, and when it is sent what stands in the file,
+// answers with the report.
+type Server struct {
 	*httptest.Server
-	report, show, canary string // the report; a file of the tree, and what stands in it
+	Report       func(request string) string // of a request that holds Canary
+	Show, Canary string                      // a file of the tree, and what stands in it
+	Model        string                      // that answers; empty: the one that was asked
 
 	mu    sync.Mutex
 	saw   bool     // the file's text came back
 	asked []string // method and path of what was asked
 	tools []string // the tools that were offered, of the last request that offered any
-	model string   // that answers; empty: the one that was asked
 }
 
-func newStandIn(t *testing.T, report, show, canary string) *standIn {
-	s := &standIn{report: report, show: show, canary: canary}
+// New starts a server, at 127.0.0.2: no program asks 127.0.0.1 by way of a proxy.
+func New(show, canary string, report func(request string) string) (*Server, error) {
+	s := &Server{Report: report, Show: show, Canary: canary}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
-	l, err := net.Listen("tcp", "127.0.0.2:0") // 127.0.0.1 is never asked by way of a proxy
-	require.NoError(t, err)
-	require.NoError(t, s.Listener.Close())
+	l, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Listener.Close(); err != nil {
+		return nil, err
+	}
 	s.Listener = l
 	s.Start()
-	t.Cleanup(s.Close)
-	return s
+	return s, nil
 }
 
-func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
+// Seen returns whether the file's text came back, what was asked, and the tools that were
+// offered last.
+func (s *Server) Seen() (saw bool, asked, tools []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.saw, s.asked, s.tools
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
 	s.asked = append(s.asked, r.Method+" "+r.URL.Path)
-	s.saw = s.saw || strings.Contains(string(b), s.canary)
+	saw := strings.Contains(string(b), s.Canary)
+	s.saw = s.saw || saw
 	s.mu.Unlock()
 	var body struct {
 		Model  string           `json:"model"`
@@ -59,11 +71,11 @@ func (s *standIn) serve(w http.ResponseWriter, r *http.Request) {
 		s.tools = names
 		s.mu.Unlock()
 	}
-	a := s.answer(names)
+	a := s.answer(names, string(b), saw)
 	if _, name, ok := strings.Cut(r.URL.Path, "/models/"); ok { // Gemini's
 		body.Model, _, _ = strings.Cut(name, ":")
 	}
-	a.model = cmp.Or(s.model, body.Model)
+	a.model = cmp.Or(s.Model, body.Model)
 	w.Header().Set("Content-Type", "application/json")
 	switch p := r.URL.Path; {
 	case r.Method != http.MethodPost:
@@ -102,8 +114,8 @@ func toolNames(tools []map[string]any) (names []string) {
 	return names
 }
 
-// A standInAnswer is a text, or the call of a shell.
-type standInAnswer struct {
+// An answer is a text, or the call of a shell.
+type answer struct {
 	text       string
 	tool, args string
 	model      string
@@ -119,23 +131,21 @@ var shells = []struct{ tool, args string }{
 	{"Shell", `{"command":%q}`},
 }
 
-func (s *standIn) answer(names []string) standInAnswer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.saw {
-		return standInAnswer{text: s.report}
+func (s *Server) answer(names []string, request string, saw bool) answer {
+	if saw {
+		return answer{text: s.Report(request)}
 	}
 	for _, sh := range shells {
 		for _, n := range names {
 			if n == sh.tool {
-				return standInAnswer{tool: n, args: fmt.Sprintf(sh.args, "cat "+s.show)}
+				return answer{tool: n, args: fmt.Sprintf(sh.args, "cat "+s.Show)}
 			}
 		}
 	}
 	if len(names) == 0 {
-		return standInAnswer{text: "A title"} // asked for beside the audit
+		return answer{text: "A title"} // asked for beside the audit
 	}
-	return standInAnswer{text: s.report}
+	return answer{text: s.Report(request)}
 }
 
 type object = map[string]any
@@ -152,7 +162,7 @@ func sseEvents(w http.ResponseWriter, named bool, list ...object) {
 	}
 }
 
-func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
+func (a answer) anthropic(w http.ResponseWriter, stream bool) {
 	usage := object{"input_tokens": 1000, "output_tokens": 100}
 	block, delta, stop := object{"type": "text", "text": ""}, object{"type": "text_delta",
 		"text": a.text}, "end_turn"
@@ -181,7 +191,7 @@ func (a standInAnswer) anthropic(w http.ResponseWriter, stream bool) {
 		object{"type": "message_stop"})
 }
 
-func (a standInAnswer) responses(w http.ResponseWriter, stream bool) {
+func (a answer) responses(w http.ResponseWriter, stream bool) {
 	item := object{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
 		"content": []any{object{"type": "output_text", "text": a.text, "annotations": []any{}}}}
 	if a.tool != "" {
@@ -204,7 +214,7 @@ func (a standInAnswer) responses(w http.ResponseWriter, stream bool) {
 		object{"type": "response.completed", "response": done})
 }
 
-func (a standInAnswer) gemini(w http.ResponseWriter, stream bool) {
+func (a answer) gemini(w http.ResponseWriter, stream bool) {
 	part := object{"text": a.text}
 	if a.tool != "" {
 		part = object{"functionCall": object{"name": a.tool, "args": json.RawMessage(a.args)}}
@@ -220,7 +230,7 @@ func (a standInAnswer) gemini(w http.ResponseWriter, stream bool) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-func (a standInAnswer) completions(w http.ResponseWriter, stream bool) {
+func (a answer) completions(w http.ResponseWriter, stream bool) {
 	message, finish := object{"role": "assistant", "content": a.text}, "stop"
 	if a.tool != "" {
 		message, finish = object{"role": "assistant", "content": nil,
