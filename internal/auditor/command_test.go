@@ -3,6 +3,8 @@ package auditor
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,6 +154,44 @@ func TestAnAgentsReportIsRead(t *testing.T) {
 			strings.Contains(run.Exposed, "not confined (switched off by ASSAY_SANDBOX=off)"),
 			run.Exposed)
 	})
+}
+
+// TestAProviderThatDoesNotAnswer: a run that ends at its limit of time without an answer of its
+// provider says so, and counts as unanswered.
+func TestAProviderThatDoesNotAnswer(t *testing.T) {
+	for name, busy := range map[string]bool{"silent": false, "429": true} {
+		t.Run(name, func(t *testing.T) {
+			release := make(chan struct{})
+			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+				r *http.Request) {
+				if busy {
+					w.WriteHeader(http.StatusTooManyRequests)
+					return
+				}
+				<-release
+			}))
+			defer provider.Close()
+			defer close(release)
+			l := newLair(t, true)
+			c := l.agent("", func(e *audit.AuditorEntry) {
+				e.Network = audit.Network{Provider: provider.URL, BaseURL: "STANDIN_URL",
+					Key: "STANDIN_KEY"}
+				e.Command = `bash -c 'at=${STANDIN_URL#http://}; exec 3<>/dev/tcp/${at%:*}/${at#*:};` +
+					`printf "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n" >&3;` +
+					`cat <&3; sleep 600'`
+				e.Timeout = 10 * time.Second
+			})
+			run := l.run(c)
+			at := strings.TrimPrefix(provider.URL, "http://")
+			want := "no end within 10s: all its processes were killed; " + at +
+				" answered none of its 1 requests"
+			if busy {
+				want += ", the last one with status 429"
+			}
+			require.Equal(t, want, run.Invalid)
+			require.True(t, run.Transient)
+		})
+	}
 }
 
 // TestWhatIsWorthAnotherTry: a failure whose last words are those of its section is

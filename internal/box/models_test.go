@@ -3,6 +3,7 @@ package box
 import (
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -66,4 +67,38 @@ func TestProxySeesModels(t *testing.T) {
 	require.Equal(t, "[{a a-2026-01-01} {a b} {g a-2026-01-01}]", fmt.Sprint(all[0].Models))
 	sum := audit.AddTraffic(all, all)
 	require.Equal(t, all[0].Models, sum[0].Models)
+}
+
+// TestAnswersAreCounted: requests to the provider, and those that it answered in full.
+func TestAnswersAreCounted(t *testing.T) {
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/busy":
+			w.WriteHeader(http.StatusTooManyRequests)
+		case "/breaks":
+			_, _ = io.WriteString(w, "data: half")
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		default:
+			_, _ = io.WriteString(w, "data: all")
+		}
+	}))
+	defer provider.Close()
+	provider.Config.ErrorLog = log.New(io.Discard, "", 0)
+	p, err := newProxy(audit.Network{Provider: provider.URL, BaseURL: "PROVIDER_URL",
+		Key: "PROVIDER_KEY"}, false)
+	require.NoError(t, err)
+	defer p.close()
+	for _, path := range []string{"/busy", "/breaks", "/whole", "/whole"} {
+		resp, err := http.Post("http://"+p.address+path, "text/plain", strings.NewReader("x"))
+		require.NoError(t, err)
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	}
+	resp, err := http.Get("http://" + p.address + "/whole")
+	require.NoError(t, err)
+	_ = resp.Body.Close()
+	all := p.close()
+	require.Len(t, all, 1)
+	require.Equal(t, []int{4, 2, 429}, []int{all[0].Requests, all[0].Answers, all[0].Status})
 }

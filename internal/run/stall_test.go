@@ -51,6 +51,36 @@ func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
 	}
 }
 
+// Audits that wait for a provider that says nothing end the run with the first ones.
+func TestAuditsWithoutAnAnswerEndTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, runs := time.Now(), atomic.Int64{}
+		var audits []*run.Audit
+		for i := range 10 {
+			audits = append(audits, &run.Audit{Project: "p", Auditor: "a", Index: i, Export: "e",
+				Settings: "v1", Provider: "key", Longest: 40 * time.Minute,
+				Cost: run.Cost{Known: true},
+				Once: func(context.Context, float64) (audit.AuditRun, string, error) {
+					time.Sleep(40*time.Minute + time.Duration(runs.Add(1))*time.Second)
+					return audit.AuditRun{Invalid: "no report within 40m", Transient: true}, "/dir", nil
+				}})
+		}
+		c := run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2, Tries: 2}
+		items := run.AuditItems(c.Store, audits)
+		var all []run.Item
+		for i := range items.Count {
+			it := items.At(i)
+			it.Keep = nil
+			all = append(all, it)
+		}
+		sum := finish(t, t.Context(), c, all)
+		require.EqualValues(t, 2, runs.Load())
+		require.Less(t, time.Since(began), 41*time.Minute)
+		require.Equal(t, "key has answered nothing for 40m2s: no report within 40m", sum.Stops[0])
+		require.Equal(t, 8, sum.State.Outcome(audit.OutcomeSkipped))
+	})
+}
+
 // While a try goes on in silence, the run says until when.
 func TestSilenceIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
