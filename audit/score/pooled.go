@@ -66,10 +66,13 @@ func Pool(methodology bool, projects ...[]Trial) (Pooled, error) {
 			if methodology {
 				m = t.Result.Literal.Metrics()
 			}
-			all := float64(m.Counted)
-			settled := all - float64(m.OffKey.Arguable+m.Misplaced.Arguable)
-			counted, low = counted+all/n, low+all*m.Precision.Low.V/n
-			highCounted, highCredit = highCounted+settled/n, highCredit+settled*m.Precision.High.V/n
+			if m.Precision.Low.Defined {
+				all := float64(m.Counted)
+				settled := all - float64(m.OffKey.Arguable+m.Misplaced.Arguable)
+				counted, low = counted+all/n, low+all*m.Precision.Low.V/n
+				highCounted += settled / n
+				highCredit += settled * m.Precision.High.V / n
+			}
 			if t.USD > 0 {
 				usd = append(usd, t.USD)
 			}
