@@ -20,9 +20,9 @@ import (
 	"assay/internal/auditor"
 )
 
-// TestReadmeShowsWhatIsMeasured: the summary in README.md and the tables of
-// docs/maintainers/figures.md are what the suites say of this repository, to the letter.
-// ASSAY_UPDATE=1 writes them.
+// TestReadmeShowsWhatIsMeasured: the summary in README.md and the tables of agents, scanners,
+// patterns and controls in docs/maintainers/figures.md and recordings.md are what the suites
+// say of this repository, to the letter. ASSAY_UPDATE=1 writes them.
 func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	t.Setenv("ASSAY_ROOT", "")
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
@@ -64,7 +64,30 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 			}
 		}
 	}
-	holdBlock(t, page, "areas", areaTable(t))
+	root, err := openRoot(os.DirFS("../.."), "", t.TempDir(), false)
+	require.NoError(t, err)
+	e := newEnv(Config{}, root)
+	recordings, err := e.recordings()
+	require.NoError(t, err)
+	holdBlock(t, page, "areas", areaTable(t, e, recordings))
+	var size [2]figures // findings of each report: public, planted projects
+	for project, variants := range recordings {
+		for _, v := range variants {
+			if r := v.replay[0]; r.Source == "" && !strings.Contains(project, ".") {
+				at := 0
+				if _, err := os.Stat("../../fixtures/planted/" + project); err == nil {
+					at = 1
+				}
+				size[at].put(r.Auditor, project, fmt.Sprint(r.Findings))
+				if at == 0 && r.Control == "" && r.Auditor != "patterns" {
+					size[at].put(r.Auditor, "Version", r.Version)
+				}
+			}
+		}
+	}
+	const kept = "../../docs/maintainers/recordings.md"
+	holdBlock(t, kept, "sizes", size[0].table("auditor", ""))
+	holdBlock(t, kept, "sizes of planted projects", size[1].table("auditor", ""))
 	holdBlock(t, page, "corroborated", corroborated.table("auditor", ""))
 	var bench figures
 	for _, l := range s.summary.rows("Bench") {
@@ -79,13 +102,8 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 
 // areaTable returns the recall, precision and share of right names of patterns and of each
 // recorded auditor on the areas that were recorded.
-func areaTable(t *testing.T) string {
+func areaTable(t *testing.T, e *env, recordings map[string][]*variant) string {
 	t.Helper()
-	root, err := openRoot(os.DirFS("../.."), "", t.TempDir(), false)
-	require.NoError(t, err)
-	e := newEnv(Config{}, root)
-	recordings, err := e.recordings()
-	require.NoError(t, err)
 	dims, err := e.dimensions()
 	require.NoError(t, err)
 	var f figures
