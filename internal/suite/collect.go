@@ -111,7 +111,7 @@ func collectSmoke(e *env, _ func(string, ...any)) ([]*measurement, error) {
 		all = append(all, &measurement{path: []string{v.name}, variant: v,
 			target: target{project: key.Project, class: class, hash: hash + " in " + smokeDir}})
 	}
-	return e.withBeside(all)
+	return all, nil
 }
 
 const smokeDir = "smoke-test-fixture"
@@ -208,7 +208,7 @@ func collectRegression(e *env, log func(string, ...any)) ([]*measurement, error)
 			all = append(all, &measurement{path: []string{p.Name, v.name}, variant: v, target: *x})
 		}
 	}
-	return e.withBeside(all)
+	return all, nil
 }
 
 // targets returns the chosen projects, and why some of them cannot be used, by name.
@@ -415,7 +415,7 @@ func collectBench(e *env, log func(string, ...any)) ([]*measurement, error) {
 			}
 		}
 	}
-	return e.withBeside(all)
+	return all, nil
 }
 
 // reviewerVariants returns the chosen reviewers with each prompt: those of -model, else
@@ -526,11 +526,8 @@ func (e *env) reviewerVariant(r audit.Reviewer, p prompt) (*variant, error) {
 	return v, nil
 }
 
-// withBeside adds the variant that -beside names to each measurement.
-func (e *env) withBeside(all []*measurement) ([]*measurement, error) {
-	if e.cfg.Beside == "" {
-		return all, nil
-	}
+// addBeside adds the variant that -beside names to each measurement.
+func (e *env) addBeside(all []*measurement) error {
 	cached := map[*variant]*variant{}
 	for _, m := range all {
 		if m.err != nil {
@@ -540,13 +537,13 @@ func (e *env) withBeside(all []*measurement) ([]*measurement, error) {
 		if v == nil {
 			var err error
 			if v, err = e.besideVariant(m.variant); err != nil {
-				return nil, err
+				return err
 			}
 			cached[m.variant] = v
 		}
 		m.beside = &measurement{path: m.path, variant: v, target: m.target}
 	}
-	return all, nil
+	return nil
 }
 
 // chooses reports whether -filter lets an ID such as "shop/list-03-bad" through: it is

@@ -74,7 +74,12 @@ var options = []option{
 
 // define defines the flags, including removed ones.
 func define(flags *flag.FlagSet) {
-	defineRemoved(flags)
+	for name, instead := range removed {
+		if name[0] == '-' {
+			flags.BoolFunc(name[1:], "removed: "+instead,
+				func(string) error { return Removed(name) })
+		}
+	}
 	for _, o := range options {
 		if o.bare {
 			flags.Bool(o.name, false, o.usage)
@@ -152,16 +157,29 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		Root:   getenv("ASSAY_ROOT"), DB: getenv("ASSAY_DB"), PG: getenv("ASSAY_PG_URL"),
 	}
 	c.Seed, c.Seeds = number("seed", math.MaxUint64, 0), int(number("seeds", mostRepeats, 0))
-	if c.View = text("view"); c.View != "" && c.View != string(fixes.Pool) &&
-		c.View != string(fixes.Change) {
-		errs = append(errs, fmt.Errorf("-view is %q: expected pool or change", c.View))
-	}
-	err := checkFilter(c.Filter)
-	if err != nil {
-		errs = append(errs, err)
-	}
+	c.View = text("view")
+	var err error
 	if c.Budget, err = ParseBudget(text("budget")); err != nil {
 		errs = append(errs, err)
+	}
+	for name := range removed {
+		v := name
+		if name[0] == '-' {
+			v = variable(name[1:])
+		}
+		if getenv(v) != "" {
+			errs = append(errs, Removed(name))
+		}
+	}
+	return c, errors.Join(append(errs, c.check())...)
+}
+
+// check returns an error that lists the values that no run can have, and those that exclude each
+// other.
+func (c *Config) check() error {
+	errs := []error{checkFilter(c.Filter)}
+	if c.View != "" && c.View != string(fixes.Pool) && c.View != string(fixes.Change) {
+		errs = append(errs, fmt.Errorf("-view is %q: expected pool or change", c.View))
 	}
 	if c.Beside != "" && len(c.Auditors)+len(c.Models) == 0 {
 		errs = append(errs,
@@ -176,14 +194,11 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		errs = append(errs,
 			errors.New("-reuse with -add or -beside: expected one of them: -add and -beside compare trials of known runs"))
 	}
-	if err := removedVariables(getenv); err != nil {
-		errs = append(errs, err)
-	}
 	if c.Root != "" && !filepath.IsAbs(c.Root) {
 		errs = append(errs,
 			fmt.Errorf("ASSAY_ROOT is %q: expected an absolute path, since every package's tests run in a folder of their own", c.Root))
 	}
-	return c, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // checkFilter refuses a pattern that matches nothing, whatever there is.

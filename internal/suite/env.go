@@ -85,20 +85,17 @@ func (s *Suite) read() (*env, error) {
 	e.auditors, e.reviewers, e.dotenv = s.opts.Auditors, s.opts.Reviewers, file
 	e.say = func(what string) { s.progress.say("%s", what) }
 	if cfg.Change == "" {
-		e.change = sync.OnceValue(func() string { return lastCommit(root.Dir) })
+		e.change = sync.OnceValue(func() string { // hash and subject; "" where git knows none
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			last, err := seal.GitOutput(ctx, "-C", root.Dir, "log", "-1", "--format=%h %s")
+			if err != nil {
+				return ""
+			}
+			return last
+		})
 	}
 	return e.reading(), nil
-}
-
-// lastCommit returns hash and subject of git's last commit in dir; "" where there is none.
-func lastCommit(dir string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	out, err := seal.GitOutput(ctx, "-C", dir, "log", "-1", "--format=%h %s")
-	if err != nil {
-		return ""
-	}
-	return out
 }
 
 // readGoals reads goals.md. Goals for a name that nothing has are an error: a misspelt name

@@ -118,7 +118,7 @@ func (e *env) target(name string) (target, error) {
 // named returns the target of a project's name with its files.
 func (e *env) named(ctx context.Context, name string) (target, error) {
 	x, err := e.target(name)
-	if err == nil {
+	if err == nil && x.fix != nil {
 		err = x.list(ctx, e.fetch)
 	}
 	return x, err
@@ -140,9 +140,6 @@ func (x *target) exportFix(ctx context.Context, fetch fixes.Fetch) (*fixes.Seale
 
 // list exports a target of fixes where no audit did so in this run.
 func (x *target) list(ctx context.Context, fetch fixes.Fetch) error {
-	if x.fix == nil {
-		return nil
-	}
 	x.fix.once.Do(func() {
 		s, remove, err := x.exportFix(ctx, fetch)
 		if err == nil {
@@ -154,21 +151,8 @@ func (x *target) list(ctx context.Context, fetch fixes.Fetch) error {
 	return x.fix.err
 }
 
-// rounds returns how often chance places the findings: over the pool, and not in a change of
-// a few functions; 0 for the usual number.
-func (x *target) rounds() int {
-	if x.fix != nil && x.fix.Fix != nil {
-		return -1
-	}
-	return 0
-}
-
 // scoreUnread notes which unread entries the trials report.
-func scoreUnread(e *env, m *measurement) error {
-	dims, err := e.dimensions()
-	if err != nil || m.target.fix == nil {
-		return err
-	}
+func scoreUnread(m *measurement, dims map[audit.CWE]audit.Dimension) error {
 	p := m.target.fix.Unread(dims)
 	if len(p.Known) == 0 {
 		return nil

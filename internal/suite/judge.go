@@ -80,9 +80,11 @@ func judgeRegression(e *env, ms []*measurement) (_ judged, err error) {
 		}
 		subjects = append(subjects, s)
 	}
-	others, err := e.otherProjects(ms)
-	if err != nil {
-		return judged{}, err
+	var others []*record.Record
+	if e.cfg.Add {
+		if others, err = e.otherProjects(ms); err != nil {
+			return judged{}, err
+		}
 	}
 	for _, rec := range others {
 		s := score.Subject{Name: rec.Project, Goals: rec.Goals, Now: record.ScoreTrials(rec.Trials)}
@@ -120,11 +122,11 @@ func pool(ms []*measurement, others ...*record.Record) (score.Pooled, error) {
 	return score.Pool(ms[0].goals.Literal, projects...)
 }
 
-// otherProjects returns, with -add, the records of the projects that the run measured before
+// otherProjects returns the records of the projects that the run measured before
 // and does not measure now: a drop is one of the whole suite.
 func (e *env) otherProjects(ms []*measurement) ([]*record.Record, error) {
 	run := ms[0].record.Run
-	if !e.cfg.Add || run == "" {
+	if run == "" {
 		return nil, nil
 	}
 	all, err := record.ReadAll(filepath.Join(e.root.Dir, "records"))

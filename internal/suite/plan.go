@@ -73,8 +73,10 @@ func planTrials(r *running, m *measurement) error {
 		}
 		return nil
 	}
-	if err := m.checkRecordings(); err != nil {
-		return err
+	if m.replayed() {
+		if err := m.checkRecordings(); err != nil {
+			return err
+		}
 	}
 	if err := prepareRecord(r, m); err != nil {
 		return err
@@ -286,15 +288,19 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 		}
 		jobs = r.jobs()
 	}
-	r.notePlanned(&c.Run)
+	if r.definition.review {
+		r.notePlanned(&c.Run)
+	}
 	plan, err := run.Prepare(ctx, c, itemsOf(st, jobs))
 	if err != nil {
 		return nil, nil, err
 	}
 	if first == "" {
 		r.notePlan(ctx, st, plan)
-		if err := r.addErrored(ctx, st, plan, jobs); err != nil {
-			return nil, nil, err
+		if len(plan.Continued) > 0 {
+			if err := addErrored(ctx, st, plan, jobs); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	r.suite.progress.plan(plan.Estimate)
@@ -344,14 +350,10 @@ func (r *running) parts() map[string]string {
 
 // addErrored adds to the trials what their errored attempts consumed in the runs that this
 // one continues.
-func (r *running) addErrored(ctx context.Context, st store.Store, plan *run.Plan,
-	jobs []*trial) error {
+func addErrored(ctx context.Context, st store.Store, plan *run.Plan, jobs []*trial) error {
 	var ids []string
 	for _, one := range plan.Continued {
 		ids = append(ids, one.ID)
-	}
-	if len(ids) == 0 {
-		return nil
 	}
 	errored, err := st.Errored(ctx, ids)
 	if err != nil {
@@ -378,9 +380,8 @@ func (r *running) notePlanned(run *store.Run) {
 	of := map[[2]string]counts{}
 	for _, m := range r.selected {
 		for side := range m.sides() {
-			if key := [2]string{side.variant.name, side.variant.prompt.name}; r.definition.review {
-				of[key] = counts{of[key].trials + len(side.trials), of[key].cases + 1}
-			}
+			key := [2]string{side.variant.name, side.variant.prompt.name}
+			of[key] = counts{of[key].trials + len(side.trials), of[key].cases + 1}
 		}
 	}
 	for key, n := range of {

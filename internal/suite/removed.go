@@ -1,10 +1,6 @@
 package suite
 
-import (
-	"errors"
-	"flag"
-	"fmt"
-)
+import "fmt"
 
 // removed maps what is gone to what replaces it: commands (assay NAME), flags of go test
 // (-NAME, with its variable), variables, and names of auditors and reviewers.
@@ -29,29 +25,4 @@ func Removed(name string) error {
 		return fmt.Errorf("%s was removed: %s", name, instead)
 	}
 	return nil
-}
-
-// defineRemoved has flags that are gone say what replaces them.
-func defineRemoved(flags *flag.FlagSet) {
-	for name, instead := range removed {
-		if name[0] == '-' {
-			flags.BoolFunc(name[1:], "removed: "+instead,
-				func(string) error { return Removed(name) })
-		}
-	}
-}
-
-// removedVariables returns an error for each variable that is set and gone.
-func removedVariables(getenv func(string) string) error {
-	var errs []error
-	for name := range removed {
-		v := name
-		if name[0] == '-' {
-			v = variable(name[1:])
-		}
-		if getenv(v) != "" {
-			errs = append(errs, Removed(name))
-		}
-	}
-	return errors.Join(errs...)
 }

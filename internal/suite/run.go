@@ -62,21 +62,13 @@ func (r *running) asksOthers() bool {
 	return slices.ContainsFunc(r.selected, (*measurement).asksOthers)
 }
 
-// start plans the jobs and starts the engine. An error is reported on t, but for
-// errEstimate.
-func (r *running) start(t T) {
+// start plans the jobs, if there are any, and starts them in this process or with workers. The
+// error is errEstimate if only the estimate was asked for.
+func (r *running) start(t T) error {
 	jobs := r.jobs()
 	if len(jobs) == 0 {
-		return
+		return nil
 	}
-	err := r.startJobs(t, jobs)
-	if r.err = err; err != nil && err != errEstimate {
-		t.Errorf("%s: %v", audit.Invalid, err)
-	}
-}
-
-// startJobs plans the jobs and starts them, in this process or with workers.
-func (r *running) startJobs(t T, jobs []*trial) error {
 	if !r.definition.review && r.env.cfg.Budget != 0 {
 		if err := r.findWorkers(); err != nil {
 			return err
@@ -217,9 +209,6 @@ func (r *running) finish(t T) bool {
 // confirm makes one more trial of each collapsed measurement, within what is left of the
 // budget, and reports whether there are new ones to judge.
 func (r *running) confirm(t T, collapsed []*measurement) bool {
-	if len(collapsed) == 0 {
-		return false
-	}
 	spent := r.summary.State.Spent + r.summary.State.Earlier
 	if spent >= r.env.cfg.Budget {
 		r.suite.summary.note(
@@ -261,12 +250,6 @@ func (r *running) confirm(t T, collapsed []*measurement) bool {
 		saveArtifacts(t, m)
 	}
 	return r.finish(t) && made
-}
-
-// variants returns the selected measurements that were scored, by variant.
-func (r *running) variants() [][]*measurement {
-	return byVariant(slices.DeleteFunc(slices.Clone(r.selected),
-		func(m *measurement) bool { return !m.scored }))
 }
 
 // byVariant groups the measurements by variant, in order.
@@ -313,19 +296,6 @@ func (r *running) close(t T) {
 			}
 		}
 	}
-}
-
-// version returns the version that an auditor's program prints. Each program is asked once a
-// run.
-func (r *running) version(entry audit.AuditorEntry) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	v, ok := r.versions[entry.Name]
-	if !ok {
-		v = auditor.Version(context.Background(), entry)
-		r.versions[entry.Name] = v
-	}
-	return v
 }
 
 // hashOf returns the SHA-256 hash of a text in hex.

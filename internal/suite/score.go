@@ -97,7 +97,14 @@ func (r *running) partsOf(v *variant) (map[string]string, error) {
 	if v.entry.Command == "" {
 		return nil, nil
 	}
-	return auditor.Parts(v.entry, r.version(v.entry))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	version, ok := r.versions[v.name]
+	if !ok { // each program is asked once a run
+		version = auditor.Version(context.Background(), v.entry)
+		r.versions[v.name] = version
+	}
+	return auditor.Parts(v.entry, version)
 }
 
 // scoreRegression compares the findings of each trial with the key.
@@ -106,8 +113,14 @@ func scoreRegression(e *env, m *measurement) error {
 	if err != nil {
 		return err
 	}
-	if err := m.target.list(context.Background(), e.fetch); err != nil {
-		return err
+	rounds, fix := 0, m.target.fix
+	if fix != nil {
+		if err := m.target.list(context.Background(), e.fetch); err != nil {
+			return err
+		}
+		if fix.Fix != nil { // chance places findings in the pool, and not in a few functions
+			rounds = -1
+		}
 	}
 	names := seal.Names(m.target.project.Renames)
 	m.record.Trials, m.record.Notes, m.transcripts = nil, nil, nil
@@ -116,7 +129,7 @@ func scoreRegression(e *env, m *measurement) error {
 		rep := &v.Run.Report
 		addTrial(m, i, x, v)
 		if v.Run.Invalid == "" {
-			in := score.Input{Project: m.target.project, Rounds: m.target.rounds(),
+			in := score.Input{Project: m.target.project, Rounds: rounds,
 				Findings: names.Reveal(rep.Findings), Dimensions: dims,
 				Roots: []string{v.Dir, rep.Root}}
 			if m.record.Trials[i].Result, err = score.Score(in); err != nil {
@@ -129,7 +142,10 @@ func scoreRegression(e *env, m *measurement) error {
 					rep.Problems[0].Pos, rep.Problems[0].What))
 		}
 	}
-	return scoreUnread(e, m)
+	if fix != nil {
+		return scoreUnread(m, dims)
+	}
+	return nil
 }
 
 // scoreSmoke compares the findings with the five flaws and makes the five checks.

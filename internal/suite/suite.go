@@ -98,7 +98,14 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 	}
 	e, err := s.environment()
 	if err == nil {
-		err = writableTemp()
+		// Package testing itself fails at the end of a test without a folder for temporary files.
+		var dir string
+		if dir, err = os.MkdirTemp("", "assay"); err != nil {
+			err = fmt.Errorf("no folder for temporary files: %w: set TMPDIR to a folder with room to write",
+				err)
+		} else {
+			err = os.Remove(dir)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "assay:", workflow.Text(err.Error()))
@@ -117,17 +124,6 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 		return 1
 	}
 	return code
-}
-
-// writableTemp checks the folder for temporary files: package testing itself fails at
-// the end of a test where there is none.
-func writableTemp() error {
-	dir, err := os.MkdirTemp("", "assay")
-	if err != nil {
-		return fmt.Errorf(
-			"no folder for temporary files: %w: set TMPDIR to a folder with room to write", err)
-	}
-	return os.Remove(dir)
 }
 
 // notRun returns the auditors and reviewers that were named and never run. A PASS for
@@ -175,6 +171,9 @@ func (s *Suite) execute(t T, d *definition) {
 	r := newRunning(s, e, d)
 	t.Cleanup(func() { s.conclude(t, r) })
 	all, err := d.collect(e, t.Logf)
+	if err == nil && e.cfg.Beside != "" {
+		err = e.addBeside(all)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +188,9 @@ func (s *Suite) execute(t T, d *definition) {
 		s.summary.note("%s: nothing was started and nothing spent: correct the errors above first",
 			d.name)
 	default:
-		r.start(t)
+		if r.err = r.start(t); r.err != nil && r.err != errEstimate {
+			t.Errorf("%s: %v", audit.Invalid, r.err)
+		}
 	}
 	close(r.started)
 }
@@ -201,17 +202,20 @@ func (s *Suite) begin(t T, d *definition) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.summary.setLast(step{"all of it, as pages", e.assay("report")})
+	s.summary.mu.Lock()
+	s.summary.last = step{"all of it, as pages", e.assay("report")}
+	s.summary.mu.Unlock()
 	s.progress.say("%s", d.name)
 	s.mu.Lock()
 	s.began++
 	s.mu.Unlock()
-	if s.progress != nil && s.short() && s.swallowed() {
+	short := testFlag(s.flags, "short") == "true"
+	if s.progress != nil && short && s.swallowed() {
 		if err := s.uncached(e); err != nil { // from go test's cache the verdict would not be seen
 			t.Fatal(err)
 		}
 	}
-	if d.long && s.short() {
+	if d.long && short {
 		t.Skipf("-short: %s does not run", d.name)
 	}
 	s.requireDirs(t, e, d.name, d.needs...)
@@ -299,14 +303,15 @@ func segment(name string) string { return strings.ReplaceAll(name, "/", "~") }
 func (s *Suite) conclude(t T, r *running) {
 	if finished := r.finish(t); finished {
 		printAccount(t, r)
-		variants := r.variants()
+		variants := byVariant(slices.DeleteFunc(slices.Clone(r.selected),
+			func(m *measurement) bool { return !m.scored }))
 		judgements, errs := make([]judged, len(variants)), make([]error, len(variants))
 		var collapsed []*measurement
 		for i, ms := range variants {
 			judgements[i], errs[i] = r.definition.judge(r.env, ms)
 			collapsed = append(collapsed, judgements[i].collapsed(ms)...)
 		}
-		confirmed := r.confirm(t, collapsed)
+		confirmed := len(collapsed) > 0 && r.confirm(t, collapsed)
 		run := cmp.Or(r.id, time.Now().UTC().Format("20060102T150405"))
 		for i, ms := range variants {
 			j := &judgements[i]
@@ -363,9 +368,6 @@ func testFlag(flags *flag.FlagSet, name string) string {
 
 // verbose reports whether go test runs with -v.
 func (s *Suite) verbose() bool { return testFlag(s.flags, "v") == "true" }
-
-// short reports whether go test runs with -short.
-func (s *Suite) short() bool { return testFlag(s.flags, "short") == "true" }
 
 // underJSON reports whether our output is read as events, where a summary would be noise.
 func underJSON(flags *flag.FlagSet) bool { return testFlag(flags, "v") == "test2json" }

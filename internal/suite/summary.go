@@ -181,13 +181,6 @@ func (s *summary) first(format string, args ...any) {
 	s.heads = append(s.heads, fmt.Sprintf(format, args...))
 }
 
-// setLast sets the last step.
-func (s *summary) setLast(last step) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = last
-}
-
 // do adds a command that is printed at the end.
 func (s *summary) do(to, command string) {
 	s.mu.Lock()

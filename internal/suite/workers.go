@@ -70,6 +70,9 @@ func (r *running) spread(ctx context.Context, plan *run.Plan) (bool, error) {
 // nil where there are none.
 func (r *running) workersFor(ctx context.Context, plan *run.Plan) (*river.DB, error) {
 	dsn := r.env.db()
+	if !store.OfPostgres(dsn) {
+		return nil, nil
+	}
 	there, err := river.Present(ctx, dsn, plan)
 	if err != nil || !there {
 		return nil, err

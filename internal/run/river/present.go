@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"assay/internal/run"
-	"assay/internal/store"
 )
 
 // A worker reports once a beat, and a beat more for each so many other workers, because each of
@@ -59,12 +58,8 @@ func (db *DB) deserted(ctx context.Context, seen *time.Time, audits int) bool {
 }
 
 // Present reports whether a run should be left to workers: some are there, or
-// they were given the very same plan before. It creates nothing. A dsn that is no
-// postgres:// URL has none.
+// they were given the very same plan before. It creates nothing.
 func Present(ctx context.Context, dsn string, plan *run.Plan) (bool, error) {
-	if !store.OfPostgres(dsn) {
-		return false, nil
-	}
 	db, err := connect(ctx, dsn, 1)
 	if err != nil {
 		return false, err
