@@ -1,6 +1,7 @@
 package box
 
 import (
+	"context"
 	"os"
 	"time"
 )
@@ -42,6 +43,34 @@ func (g *group) stop(grace time.Duration) error {
 	}
 	g.kill()
 	return <-g.ended
+}
+
+// wait waits until the program ends, and ends it when its time is up, it crosses a limit, its
+// output is full or this process is interrupted. It notes in e which limit was crossed and whether
+// its time was up, and returns the interrupt and how the program ended. If outer has ended, ctx
+// ended with it and not at the program's timeout.
+func (g *group) wait(ctx, outer context.Context, grace time.Duration, full <-chan struct{},
+	interrupts <-chan os.Signal, e *Exit) (interrupt os.Signal, err error) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err = <-g.ended:
+			return nil, err
+		case <-tick.C:
+			if e.Crossed = g.sample().crossed(g.limits); e.Crossed != "" {
+				return nil, g.stop(0)
+			}
+			tick.Reset(sampleEvery) // sampling itself takes time
+		case <-ctx.Done():
+			e.TimedOut = outer.Err() == nil
+			return nil, g.stop(grace)
+		case <-full:
+			return nil, g.stop(grace)
+		case interrupt = <-interrupts:
+			return interrupt, g.stop(grace)
+		}
+	}
 }
 
 // sample returns what all processes use now, and keeps the peak of their memory. Memory that

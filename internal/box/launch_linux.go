@@ -44,7 +44,13 @@ type launched struct {
 
 // launch starts the program, without a cgroup if the kernel refuses one.
 func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
-	closeOnExec()
+	// Programs that are started must not inherit the files that this process inherited.
+	fds, _ := os.ReadDir("/proc/self/fd")
+	for _, f := range fds {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
 	l, err := p.start(stdout, stderr, newCgroup(p))
 	if err != nil && l != nil && l.group != nil {
 		l.close()
@@ -55,16 +61,6 @@ func (p Process) launch(stdout, stderr io.Writer) (*launched, error) {
 		l = nil
 	}
 	return l, err
-}
-
-// closeOnExec closes for every program that is started the files that this process inherited.
-func closeOnExec() {
-	fds, _ := os.ReadDir("/proc/self/fd")
-	for _, f := range fds {
-		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
-			unix.CloseOnExec(fd)
-		}
-	}
 }
 
 // start starts the program in a cgroup; nil for none.

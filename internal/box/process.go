@@ -107,26 +107,8 @@ func (p Process) Run(ctx context.Context) (Exit, error) {
 		err = g.stop(0)
 	}
 	var interrupt os.Signal
-	for waiting := notBegun == nil; waiting; {
-		tick := time.NewTimer(sampleEvery)
-		waiting = false
-		select {
-		case err = <-g.ended:
-		case <-tick.C:
-			if e.Crossed = g.sample().crossed(p.Limits); e.Crossed != "" {
-				err = g.stop(0)
-			} else {
-				waiting = true
-			}
-		case <-ctx.Done():
-			e.TimedOut = outer.Err() == nil // else the caller's context has ended
-			err = g.stop(p.Grace)
-		case <-stdout.full:
-			err = g.stop(p.Grace)
-		case interrupt = <-interrupts:
-			err = g.stop(p.Grace)
-		}
-		tick.Stop()
+	if notBegun == nil {
+		interrupt, err = g.wait(ctx, outer, p.Grace, stdout.full, interrupts, &e)
 	}
 	g.sweep()
 	e.Duration = time.Since(e.Started)
