@@ -87,7 +87,15 @@ func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) er
 	if errors.Is(err, ErrTruncated) {
 		c.rep.CutShort = err.Error()
 	}
-	c.rep.Problems = c.all()
+	for _, kind := range slices.Sorted(maps.Keys(c.count)) {
+		if more := c.count[kind] - problemsOfAKind; more > 0 {
+			what := strings.NewReplacer("%q", "...", "%s", "...", "%d",
+				"...", "%v", "...").Replace(kind)
+			c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name},
+				What: fmt.Sprintf("%d more like this: %s", more, what)})
+		}
+	}
+	c.rep.Problems = c.problems
 	return c.rep, err
 }
 
@@ -203,19 +211,6 @@ func (c *collector) add(line int, format string, args ...any) {
 		c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name, Line: line},
 			What: fmt.Sprintf(format, args...)})
 	}
-}
-
-// all returns the problems and, for each kind, the number of further ones.
-func (c *collector) all() []audit.Problem {
-	for _, k := range slices.Sorted(maps.Keys(c.count)) {
-		if more := c.count[k] - problemsOfAKind; more > 0 {
-			what := strings.NewReplacer("%q", "...", "%s", "...", "%d",
-				"...", "%v", "...").Replace(k)
-			c.problems = append(c.problems, audit.Problem{Pos: audit.Pos{File: c.name},
-				What: fmt.Sprintf("%d more like this: %s", more, what)})
-		}
-	}
-	return c.problems
 }
 
 // clip returns a short line for a problem.

@@ -82,17 +82,12 @@ func unwrap(body []string) {
 	}
 }
 
-// cells splits a row at the pipes without a backslash.
-func cells(row string) (out []string) {
-	for _, m := range cell.FindAllStringSubmatch(row[1:], -1) {
-		out = append(out, strings.TrimSpace(m[1]))
-	}
-	return out
-}
-
 // tableLine reads a line of a table.
 func (t *textReader) tableLine(s, next string, line int) {
-	row := cells(s)
+	var row []string // the cells, between the pipes without a backslash
+	for _, m := range cell.FindAllStringSubmatch(s[1:], -1) {
+		row = append(row, strings.TrimSpace(m[1]))
+	}
 	switch {
 	case rule.MatchString(s):
 	case rule.MatchString(next) || t.columns == nil:

@@ -2,8 +2,6 @@ package score
 
 import (
 	"slices"
-
-	"assay/audit"
 )
 
 // A repeat is a claim that says again what another one took.
@@ -157,12 +155,4 @@ func (s *scorer) classified(v int) bool {
 		slices.ContainsFunc(s.key.entries, func(e *entry) bool {
 			return e.kind == known && e.index == v && s.key.weakness(e, c.cwes) > 0
 		})
-}
-
-// severity returns the severity of the finding that matched an entry.
-func (s *scorer) severity(v int) audit.Severity {
-	if s.took[v] == nil {
-		return audit.SeverityUnknown
-	}
-	return s.in.Findings[s.took[v].finding].Severity
 }

@@ -237,14 +237,6 @@ func goalReason(metric, about string, goal float64, now Value, base Span, hasBas
 	return g
 }
 
-// methodology returns the verdict by the methodology's letter, and the clauses that are not
-// met, the worst first.
-func (d *sides) methodology() (audit.Verdict, []string) {
-	of := func(results []*Result) *Metrics { return assertedMeans(results, d.goals.asserted()) }
-	verdict, why := Overall(Letter(d.goals, of(d.now), of(d.baseline)))
-	return verdict, why
-}
-
 // reviewReason asks for the reviews that would show whether a goal is met.
 func (d *sides) reviewReason(t goalFigure, base Span) Reason {
 	now := t.of

@@ -46,7 +46,11 @@ func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	if p.RecallGoal > 0 {
 		goals.Recall = p.RecallGoal
 	}
-	goals.Coverage = min(goals.Coverage, dimensionsHeld(p))
+	held := map[audit.Dimension]bool{}
+	for _, k := range p.Known {
+		held[k.Dimension] = true
+	}
+	goals.Coverage = min(goals.Coverage, len(held))
 	if p.Coverage > 0 {
 		goals.Coverage = p.Coverage
 	}
@@ -58,15 +62,6 @@ func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 		return Goals{}, fmt.Errorf("%s: score %q: expected assay or literal", g.Pos, g.Score)
 	}
 	return goals, nil
-}
-
-// dimensionsHeld returns the number of dimensions in the key.
-func dimensionsHeld(p *audit.Project) int {
-	held := map[audit.Dimension]bool{}
-	for _, k := range p.Known {
-		held[k.Dimension] = true
-	}
-	return len(held)
 }
 
 // A Code names what a reason is about, for programs.

@@ -264,10 +264,12 @@ func (d *sides) judge(some, compared bool, metP float64, rules Rules) Judgement 
 		reasons = append(reasons, d.deterministicReasons()...)
 	}
 	j := judgement(reasons)
-	j.Methodology, j.letter = d.methodology()
+	literal := d.goals.asserted()
+	j.Methodology, j.letter = Overall(Letter(d.goals, assertedMeans(d.now, literal),
+		assertedMeans(d.baseline, literal)))
 	j.Changed = d.changed
 	if len(d.baseline) > 0 {
-		base, now := Credits(d.baseline, d.goals.asserted()), Credits(d.now, d.goals.asserted())
+		base, now := Credits(d.baseline, literal), Credits(d.now, literal)
 		var all []EntryChange
 		for _, k := range d.now[0].Known {
 			all = append(all, EntryChange{k.ID, mean(base[k.ID], Of).V, mean(now[k.ID], Of).V})

@@ -80,7 +80,10 @@ func newKey(p *audit.Project, dims map[audit.CWE]audit.Dimension) (*key, error) 
 	}
 	for i := range p.Reviews {
 		r := &p.Reviews[i]
-		of := audit.Known{ID: reviewID(r, i), CWEs: r.CWEs, Functions: r.Functions, Lines: r.Lines,
+		// The ID orders the rows of a reviews file by what they say, not by their line.
+		id := fmt.Sprintf("%s\x00%09d\x00%09d\x00%v\x00%v\x00%s\x00%s\x00%06d", r.File,
+			r.Lines.Start, r.Lines.End, r.CWEs, r.Functions, r.Ruling, r.Entry, i)
+		of := audit.Known{ID: id, CWEs: r.CWEs, Functions: r.Functions, Lines: r.Lines,
 			File: r.File, Pos: r.Pos}
 		if len(r.CWEs) > 0 {
 			of.Dimension = dims[r.CWEs[0]]

@@ -44,7 +44,10 @@ func (s *scorer) part(in func(*KnownResult) bool) (Part, []DimensionCount) {
 		if in(k) && s.classified(i) {
 			named++
 		}
-		want, got := s.in.Project.Known[i].Severity, s.severity(i)
+		want, got := s.in.Project.Known[i].Severity, audit.SeverityUnknown
+		if c := s.took[i]; c != nil {
+			got = s.in.Findings[c.finding].Severity
+		}
 		if !in(k) || k.Credit != 1 || want == audit.SeverityUnknown ||
 			got == audit.SeverityUnknown {
 			continue

@@ -58,7 +58,13 @@ func (s *scorer) measure() {
 	m := &s.result.Metrics
 	m.Part, m.Dimensions = s.part(everyEntry)
 	s.countFindings()
-	s.countDimensions()
+	for i := range s.claims {
+		c := &s.claims[i]
+		at := slices.Index(audit.Dimensions(), s.in.Dimensions[c.cwes[0]])
+		if at >= 0 && !s.scored(c).Free {
+			m.Dimensions[at].Findings++
+		}
+	}
 
 	m.Precision = s.precision(m.Credit, m.Counted)
 	m.F1 = m.Precision.f1(m.Recall)
@@ -78,7 +84,10 @@ func (s *scorer) measure() {
 func (s *scorer) precision(credit float64, counted int) Span {
 	beside := s.result.Metrics.OffKey.plus(s.result.Metrics.Misplaced)
 	if s.in.Project.Planted {
-		return beside.whole(credit, counted)
+		// The key is whole: what it lacks is false, unless somebody ruled it true; then it does
+		// not count.
+		p := Ratio(credit, float64(counted-beside.True))
+		return Span{p, p}
 	}
 	if s.in.Project.OfFixes() && beside.Open > 0 {
 		return Span{}
@@ -182,16 +191,4 @@ func sum(counts []DimensionCount) Part {
 	p.Recall = Ratio(p.Credit, float64(p.Known))
 	p.Coverage = Ratio(float64(len(p.Covered)), float64(len(p.Held)))
 	return p
-}
-
-// countDimensions counts findings, coverage and decoys by dimension.
-func (s *scorer) countDimensions() {
-	m := &s.result.Metrics
-	for i := range s.claims {
-		c := &s.claims[i]
-		at := slices.Index(audit.Dimensions(), s.in.Dimensions[c.cwes[0]])
-		if at >= 0 && !s.scored(c).Free {
-			m.Dimensions[at].Findings++
-		}
-	}
 }

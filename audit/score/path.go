@@ -33,7 +33,7 @@ func NewPaths(tree audit.Tree, others map[string]bool, roots []string) *Paths {
 		p.fold[low] = name
 	}
 	for _, r := range roots {
-		if r = clean(stripScheme(r)); r != "." && r != "/" && r != "" {
+		if r = path.Clean(strings.ReplaceAll(stripScheme(r), `\`, "/")); r != "." && r != "/" && r != "" {
 			p.roots = append(p.roots, r)
 		}
 	}
@@ -62,7 +62,7 @@ func (p *Paths) Resolve(file string) (string, error) {
 	}
 	var err error
 	for _, form := range forms {
-		form = clean(baseID.ReplaceAllString(strings.ReplaceAll(form, `\`, "/"), ""))
+		form = path.Clean(baseID.ReplaceAllString(strings.ReplaceAll(form, `\`, "/"), ""))
 		var got string
 		if got, err = p.under(form, file); err == nil {
 			return got, nil
@@ -148,9 +148,4 @@ func stripScheme(s string) string {
 // isDrive reports whether s begins with a drive letter.
 func isDrive(s string) bool {
 	return len(s) >= 2 && s[1] == ':' && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
-}
-
-// clean returns a path with slashes and without "." and "..".
-func clean(s string) string {
-	return path.Clean(strings.ReplaceAll(s, `\`, "/"))
 }

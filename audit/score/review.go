@@ -38,12 +38,6 @@ func Reviewable(d Disposition) bool { return d == OffKey || d == Misplaced }
 // repeated is the review of a finding that says again what a ruled one says.
 const repeated = "repeated"
 
-// reviewID orders the rows of a reviews file by what they say, not by their line.
-func reviewID(r *audit.FindingReview, i int) string {
-	return fmt.Sprintf("%s\x00%09d\x00%09d\x00%v\x00%v\x00%s\x00%s\x00%06d", r.File, r.Lines.Start,
-		r.Lines.End, r.CWEs, r.Functions, r.Ruling, r.Entry, i)
-}
-
 // review applies the rulings. A row rules one finding that reports the same: one of
 // its CWEs or a step from it, and an overlapping scope, as with entries and by the
 // same exact assignment. Like an entry's, up to three that repeat it are free; more
@@ -227,13 +221,6 @@ func (r Reviewed) precision(credit float64, counted int) Span {
 		return Span{low, low}
 	}
 	return Span{low, Ratio(sure+min(float64(r.Open), credit), float64(counted-r.Arguable))}
-}
-
-// whole is the precision where the key is whole, as of a planted project: what it
-// lacks is false, unless somebody ruled it true; then it does not count.
-func (r Reviewed) whole(credit float64, counted int) Span {
-	p := Ratio(credit, float64(counted-r.True))
-	return Span{p, p}
 }
 
 // tiny is what rounding may put between two figures that are equal.

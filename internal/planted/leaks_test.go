@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -210,7 +211,7 @@ func (t *battery) addWords(ps []*pair) {
 			}
 		}
 	}
-	words := sortedKeys(differs)
+	words := slices.Sorted(maps.Keys(differs))
 	t.words = len(words)
 	index := map[string]int{}
 	for k, w := range words {

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"maps"
+	"slices"
 )
 
 // Version is the version of the proof. It increases when a proof tests something else, which
@@ -24,7 +26,7 @@ func (p *Project) Hash() string {
 	for _, s := range p.sources {
 		part(h, s.path, s.text)
 	}
-	for _, name := range sortedKeys(p.tools) {
+	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
 		part(h, name, string(p.tools[name]))
 	}
 	return hex.EncodeToString(h.Sum(nil))

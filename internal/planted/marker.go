@@ -104,8 +104,12 @@ func parseSource(file, src string, c *fixture.Complaints) []node {
 		switch {
 		case problem != "":
 			c.Errorf(p.pos, "%q %s", strings.TrimSpace(l), problem)
+		case !ok && p.region == nil:
+			p.add(node{text: l})
+		case !ok && p.variant == "bad":
+			p.region.bad = append(p.region.bad, l)
 		case !ok:
-			p.text(l)
+			p.region.good = append(p.region.good, l)
 		case m.site != "":
 			p.siteMark(m)
 		default:
@@ -138,18 +142,6 @@ func (p *sourceParser) add(n node) {
 	}
 	last := len(p.group.parts) - 1
 	p.group.parts[last] = append(p.group.parts[last], n)
-}
-
-// text appends a line to the open region, group or file.
-func (p *sourceParser) text(l string) {
-	switch {
-	case p.region == nil:
-		p.add(node{text: l})
-	case p.variant == "bad":
-		p.region.bad = append(p.region.bad, l)
-	default:
-		p.region.good = append(p.region.good, l)
-	}
 }
 
 // siteMark begins, continues or ends a region.

@@ -91,7 +91,7 @@ type renamer struct{ names, paths map[string]string }
 
 // apply replaces every name that occurs as a whole word and every complete path.
 func (n renamer) apply(text string) string {
-	for _, from := range sortedKeys(n.paths) {
+	for _, from := range slices.Sorted(maps.Keys(n.paths)) {
 		if strings.Contains(text, from) {
 			text = replacePath(text, from, n.paths[from])
 		}
@@ -161,6 +161,3 @@ func isWordByte(c byte) bool {
 
 // isPathByte reports whether c may occur in a path.
 func isPathByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c == '/' }
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

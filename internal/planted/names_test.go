@@ -2,6 +2,7 @@ package planted
 
 import (
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 func TestNamesAreWholeWords(t *testing.T) {
 	names := map[string]string{"a": "1", "a-b": "2", "b-c": "3", "b--c": "4", "a_b": "5",
 		"a-b-c-d": "6"}
-	longest := sortedKeys(names)
+	longest := slices.Sorted(maps.Keys(names))
 	slices.SortStableFunc(longest, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	whole := regexp.MustCompile(`\b(?:` + strings.Join(longest, "|") + `)\b`)
 	piece := rapid.SampledFrom([]string{"a", "b", "c", "d", "-", "--", "_", " ", ".", "é"})

@@ -83,7 +83,10 @@ func Read(fsys fs.FS, dir string) (*Project, error) {
 		tools: map[string][]byte{}}
 	r.document()
 	r.tree()
-	r.check()
+	r.checkSites()
+	r.checkNames()
+	r.checkFiles()
+	r.checkModules()
 	r.readReviews()
 	if err := r.c.Err(); err != nil {
 		return nil, err

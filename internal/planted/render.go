@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -183,8 +184,8 @@ func treeHash(files []File) string {
 	}
 	var b bytes.Buffer
 	// git sorts a folder as if its name ended with a slash.
-	for _, name := range slices.Sorted(slices.Values(append(sortedKeys(here),
-		sortedKeys(below)...))) {
+	for _, name := range slices.Sorted(slices.Values(append(slices.Sorted(maps.Keys(here)),
+		slices.Sorted(maps.Keys(below))...))) {
 		mode, hash := "100644", seal.GitHash("blob", here[name])
 		if strings.HasSuffix(name, "/") {
 			mode, hash = "40000", treeHash(below[name])

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/internal/seal"
@@ -66,7 +68,7 @@ func (p *Project) missing(bin string) error {
 func (p *Project) prepare(ctx context.Context, cache, plant string) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n", p.Commands.Setup)
-	for _, name := range sortedKeys(p.tools) {
+	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
 		if strings.HasPrefix(name, "setup/") {
 			fmt.Fprintf(sum, "%s %d\n%s", name, len(p.tools[name]), p.tools[name])
 		}

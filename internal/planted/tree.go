@@ -112,14 +112,6 @@ func exportPath(rel string) (to, problem string) {
 	return path.Join(parts...), ""
 }
 
-// check checks sites, names, files and modules against the source.
-func (r *reader) check() {
-	r.checkSites()
-	r.checkNames()
-	r.checkFiles()
-	r.checkModules()
-}
-
 // checkSites checks that each site has a row, one primary region, and the functions that the
 // row names.
 func (r *reader) checkSites() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,7 +131,7 @@ func (b *bench) run(ctx context.Context, plans []DrawTest, servers []Server) [][
 
 // writeTools writes the tools below the folder prefix, "" for all, to dir, without the prefix.
 func (p *Project) writeTools(dir, prefix string) error {
-	for _, name := range sortedKeys(p.tools) {
+	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
 		rel, ok := strings.CutPrefix(name, prefix)
 		if !ok {
 			continue

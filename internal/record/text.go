@@ -20,7 +20,14 @@ func (r *Record) Text() string {
 	fmt.Fprintf(&b, "Date: %s\n", r.Date.UTC().Format(time.DateOnly))
 	fmt.Fprintf(&b, "Change: %s\n", audit.OneLine(cmp.Or(r.Change, notStated), 0))
 	fmt.Fprintf(&b, "Trigger: %s\n", audit.OneLine(cmp.Or(r.Trigger, "manual"), 0))
-	fmt.Fprintf(&b, "Test: %s\n", r.test())
+	test := "part of the full suite"
+	switch {
+	case r.Suite == "Smoke":
+		test = "smoke"
+	case r.Full: // nothing was filtered out
+		test = "full suite"
+	}
+	fmt.Fprintf(&b, "Test: %s\n", test)
 	b.WriteString("Results:\n")
 	clauses, verdict := r.letter()
 	for i, f := range templateLines {
@@ -34,17 +41,6 @@ func (r *Record) Text() string {
 }
 
 const notStated = "not stated"
-
-// test returns what was run: "full suite" only where nothing was filtered out.
-func (r *Record) test() string {
-	switch {
-	case r.Suite == "Smoke":
-		return "smoke"
-	case r.Full:
-		return "full suite"
-	}
-	return "part of the full suite"
-}
 
 // templateLines are the template's four figures, with the gap before the verdict, in the order
 // of score.Letter.

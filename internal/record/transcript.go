@@ -67,11 +67,15 @@ func NewTranscript(trial, try int, dir string, r *audit.AuditRun,
 		EndedEarly: r.EndedEarly, Whole: r.Whole,
 		Exit: r.ExitCode, Started: r.Started, Seconds: r.Duration.Seconds(), Model: r.Model,
 		Usage: r.Usage, Network: r.Network}
+	ending := "txt"
+	if t.Format == "sarif" || t.Format == "json" {
+		ending = t.Format
+	}
 	if try > 0 {
 		t.Name += fmt.Sprintf("-try-%d", try)
 	}
 	for _, s := range []Stream{
-		{Name: "report", File: "report." + ending(r.Report.Format), text: r.Raw},
+		{Name: "report", File: "report." + ending, text: r.Raw},
 		{Name: "stdout", File: "stdout.gz", text: r.Stdout},
 		{Name: "stderr", File: "stderr.gz", text: r.Stderr},
 		{Name: "events", File: "events.jsonl.gz", text: r.Events},
@@ -93,14 +97,6 @@ func NewTranscript(trial, try int, dir string, r *audit.AuditRun,
 }
 
 func hashOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
-
-func ending(format string) string {
-	switch format {
-	case "sarif", "json":
-		return format
-	}
-	return "txt"
-}
 
 // TranscriptDir gives the folder of the transcripts of a record, by the name of its
 // text or JSON.

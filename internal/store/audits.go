@@ -36,28 +36,25 @@ const auditColumns = "run_id, trial_key, timestamp, project, auditor, trial_inde
 var insertAudit = "INSERT INTO audits (" + auditColumns + ", attempts) VALUES (" + places(1, 20) +
 	") ON CONFLICT (run_id, trial_key) DO NOTHING"
 
-// auditValues returns the values of an audit's row, in the order of its columns.
-func auditValues(a *Audit) []any {
-	kept := a.Kept
-	if kept == nil {
-		kept = []byte{} // the column is NOT NULL
-	}
-	return []any{a.Run, a.Trial, formatTime(a.Time), clean(a.Project), clean(a.Auditor), a.Index,
-		string(a.Outcome), clean(a.Detail), clean(a.Version), clean(a.Model),
-		a.Tries, a.EarlyEnds, a.Usage.TokensIn, a.Usage.TokensOut, a.Usage.Turns, a.Usage.USD,
-		number(a.Usage.Priced), a.Wall.Milliseconds(), kept}
-}
-
 // PutAudit stores an audit with its attempts. See [Store].
 func (s *sqlStore) PutAudit(ctx context.Context, a Audit) error {
 	if a.Run == "" || a.Trial == "" {
 		return fmt.Errorf("store: the audit of %s names no run or no trial", a.Project)
 	}
 	attempts, err := writeAttempts(a.Attempts)
-	if err == nil { // what is written was paid for, whoever goes away
-		_, err = s.exec(context.WithoutCancel(ctx), "writing an audit", insertAudit,
-			append(auditValues(&a), attempts)...)
+	if err != nil {
+		return err
 	}
+	kept := a.Kept
+	if kept == nil {
+		kept = []byte{} // the column is NOT NULL
+	}
+	// What is written was paid for, whoever goes away.
+	_, err = s.exec(context.WithoutCancel(ctx), "writing an audit", insertAudit,
+		a.Run, a.Trial, formatTime(a.Time), clean(a.Project), clean(a.Auditor), a.Index,
+		string(a.Outcome), clean(a.Detail), clean(a.Version), clean(a.Model), a.Tries, a.EarlyEnds,
+		a.Usage.TokensIn, a.Usage.TokensOut, a.Usage.Turns, a.Usage.USD, number(a.Usage.Priced),
+		a.Wall.Milliseconds(), kept, attempts)
 	return err
 }
 

@@ -16,22 +16,18 @@ const runColumns = "id, suite, started, ended, command, score_version, state, pl
 // runValues returns the values of a run's row, in the order of runColumns.
 func runValues(r Run) []any {
 	n := func(o audit.Outcome) int { return r.Outcomes[o] }
+	parts := ""
+	if len(r.Parts) > 0 {
+		b, _ := json.Marshal(r.Parts) // strings alone
+		parts = clean(string(b))
+	}
 	return []any{r.ID, cmp.Or(r.Suite, "Bench"), formatTime(r.Started), formatTime(r.Ended),
 		clean(r.Command), r.ScoreVersion, clean(r.State),
 		r.Planned, r.Reused, n(audit.OutcomeCorrect), n(audit.OutcomeWrong),
 		n(audit.OutcomeRefused),
 		n(audit.OutcomeMalformed), n(audit.OutcomeErrored), n(audit.OutcomeSkipped),
 		r.Usage.TokensIn, r.Usage.TokensOut, r.Usage.USD, number(r.Usage.Priced), r.Plan,
-		writeParts(r.Parts), r.Continues}
-}
-
-// writeParts returns the parts of a variant as JSON.
-func writeParts(parts map[string]string) string {
-	if len(parts) == 0 {
-		return ""
-	}
-	b, _ := json.Marshal(parts) // strings alone
-	return clean(string(b))
+		parts, r.Continues}
 }
 
 // Runs returns the runs, oldest first. See [Store].
