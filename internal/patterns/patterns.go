@@ -14,6 +14,8 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"go/scanner"
+	"go/token"
 	"io/fs"
 	"os"
 	"slices"
@@ -30,14 +32,34 @@ const Name = "patterns"
 //go:embed rules.txt patterns.go rules.go source.go
 var embedded embed.FS
 
-// Version returns a hash of the rules and of the code that applies them.
+// Version returns a hash of the rules and of the code that applies them. Comments, line breaks
+// and import paths do not count.
 func Version() string {
 	sum := sha256.New()
 	for _, name := range []string{"rules.txt", "patterns.go", "rules.go", "source.go"} {
 		b, _ := embedded.ReadFile(name) // embedded by this very list
+		if strings.HasSuffix(name, ".go") {
+			b = codeOf(b)
+		}
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// codeOf returns the tokens of a Go file without package clause and imports.
+func codeOf(file []byte) (code []byte) {
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", -1, len(file)), file, nil, 0)
+	for header := true; ; { // up to the first declaration that is no import
+		_, t, text := s.Scan()
+		if t == token.EOF {
+			return code
+		}
+		header = header && t != token.TYPE && t != token.CONST && t != token.VAR && t != token.FUNC
+		if !header && t != token.COMMA && t != token.SEMICOLON { // which depend on line breaks
+			code = append(append(code, cmp.Or(text, t.String())...), '\n')
+		}
+	}
 }
 
 // Auditor is the embedded auditor. It writes a report in Format ([findings.Text], or SARIF

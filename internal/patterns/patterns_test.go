@@ -49,6 +49,14 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// Another module path, comments and line breaks are the same version; other code is not.
+func TestCodeOf(t *testing.T) {
+	code := codeOf([]byte("package p\n\nimport \"assay/audit\"\n\n// F is.\nfunc F() { g(1, 2) }\n"))
+	require.Equal(t, code, codeOf([]byte("package p\n\nimport (\n\"example.com/assay/audit\"\n)\n\n"+
+		"func F() {\n\tg(1,\n\t\t2,\n\t)\n}\n")))
+	require.NotEqual(t, code, codeOf([]byte("package p\n\nfunc F() { g(1, 3) }\n")))
+}
+
 func review(t *testing.T, task audit.ReviewTask) audit.Review {
 	t.Helper()
 	r, err := Reviewer{}.Review(context.Background(), task)
