@@ -64,7 +64,7 @@ func BenchmarkReading(b *testing.B) {
 		b.SetBytes(int64(text.Len()))
 		for b.Loop() {
 			r, err := findings.Read("report.sarif", bytes.NewReader(text.Bytes()),
-				findings.Options{})
+				findings.ReadOptions{})
 			require.NoError(b, err)
 			require.Len(b, r.Findings, len(fs))
 		}
@@ -76,12 +76,12 @@ func BenchmarkReport(b *testing.B) {
 	p, dims, fs := webGoat(b)
 	res, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims, Rounds: 100})
 	require.NoError(b, err)
-	in := report.Input{Made: time.Unix(1.7e9, 0), Projects: map[string]*audit.Project{p.Name: p}}
+	in := report.SiteInput{Made: time.Unix(1.7e9, 0), Projects: map[string]*audit.Project{p.Name: p}}
 	for i := range 20 {
 		in.Records = append(in.Records, &record.Record{Date: time.Unix(1.7e9+int64(i), 0),
 			Suite: "Regression", Project: p.Name, Auditor: fmt.Sprint("auditor-", i),
 			Key: p.KeyHash, Score: score.Version,
-			Trials: []record.Trial{{Result: res}}, Judgement: score.Judgement{Verdict: audit.Pass,
+			Trials: []record.RecordedTrial{{Result: res}}, Judgement: score.Judgement{Verdict: audit.Pass,
 				Reasons: []score.Reason{{Verdict: audit.Pass, Text: "all goals are met"}}}})
 	}
 	for b.Loop() {
@@ -108,12 +108,12 @@ func BenchmarkEngine(b *testing.B) {
 	for b.Loop() {
 		st, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "results.db"))
 		require.NoError(b, err)
-		var items []run.Item
+		var items []run.Job
 		for _, app := range c.Apps {
 			for _, f := range app.Families {
 				for _, cs := range f.Cases {
 					items = append(items,
-						(&run.Trial{Case: cs, Spec: app.Spec, PromptName: "p", Prompt: "p",
+						(&run.ReviewTrial{Case: cs, Spec: app.Spec, PromptName: "p", Prompt: "p",
 							Reviewer: prompter{}}).Item())
 				}
 			}

@@ -7,8 +7,8 @@
 // package can speak in these words. It holds no behaviour that judges: matching
 // and metrics are in audit/score.
 //
-// Who is measured never receives a [Case] or a [Project]. They receive a
-// [ReviewTask] or an [AuditTask], which have no field that could carry an
+// Who is measured never receives a [Case] or a [Template]. They receive a
+// [ReviewTask] or an [AuditArgs], which have no field that could carry an
 // answer.
 package audit
 

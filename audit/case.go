@@ -118,12 +118,12 @@ type Attempt struct {
 	Error        string        // empty when the attempt succeeded
 	Transient    bool          // whether the same request may succeed later
 	RetryAfter   time.Duration // how long the server asks to wait; 0 when it does not say
-	Grant        Grant         `json:",omitzero"` // how often the server says that it may be asked
+	Grant        RateLimits    `json:",omitzero"` // how often the server says that it may be asked
 }
 
-// A Grant is what a provider says of its limits, in requests like the one that it
+// A RateLimits is what a provider says of its limits, in requests like the one that it
 // answered: a bucket that fills. The zero value says nothing.
-type Grant struct {
+type RateLimits struct {
 	Rate  float64 // a second
 	Burst float64 // that the bucket holds
 	Left  float64 // in it, after this request

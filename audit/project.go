@@ -36,24 +36,24 @@ func (r Range) Overlaps(o Range) bool {
 
 // A Project is a benchmark code base, pinned to a commit, with its answer key.
 type Project struct {
-	Name       string // the file's name without .md
-	Title      string
-	Repository string // URL
-	Commit     string // 40 hex digits
-	Languages  []string
-	Licence    string
-	Expected   int     // findings that an auditor is expected to reach
-	RecallGoal float64 // 0 to 1; 0 when the project states none and goals.md holds
-	Coverage   int     // dimensions to cover; 0 when the project states none
-	Known      []Known
-	Decoys     []Decoy
-	Minimums   map[Dimension]int
-	Blanks     []Blank
-	Renames    []Rename
-	Reviews    []FindingReview // what was found beside the key and judged later; no part of the key
-	Mended     bool            // the entries are mended here: what reports them is wrong
-	Planted    bool            // one of ours, drawn by a seed: whatever its key lacks is no flaw
-	Tree       Tree
+	Name            string // the file's name without .md
+	Title           string
+	Repository      string // URL
+	Commit          string // 40 hex digits
+	Languages       []string
+	Licence         string
+	Expected        int     // findings that an auditor is expected to reach
+	RecallGoal      float64 // 0 to 1; 0 when the project states none and goals.md holds
+	Coverage        int     // dimensions to cover; 0 when the project states none
+	Vulnerabilities []Vulnerability
+	Decoys          []Decoy
+	Minimums        map[Dimension]int
+	Blanks          []Blank
+	Renames         []Rename
+	Reviews         []FindingReview // what was found beside the key and judged later; no part of the key
+	Mended          bool            // the entries are mended here: what reports them is wrong
+	Planted         bool            // one of ours, drawn by a seed: whatever its key lacks is no flaw
+	Tree            Tree
 	// by path: files at the pin beside those of Tree; nil without a list
 	Others map[string]bool
 	// by path: the functions of the files that the key names; nil without a manifest
@@ -76,12 +76,14 @@ type Entry struct {
 }
 
 // OfFixes reports whether the key is a table of security fixes.
-func (p *Project) OfFixes() bool { return len(p.Known) > 0 && len(p.Known[0].Places) > 0 }
+func (p *Project) OfFixes() bool {
+	return len(p.Vulnerabilities) > 0 && len(p.Vulnerabilities[0].Places) > 0
+}
 
 // Entries returns the vulnerabilities and then the decoys of the key.
 func (p *Project) Entries() []Entry {
 	var es []Entry
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		es = append(es, Entry{k.ID, k.CWEs, k.File, k.Functions, k.Lines, k.Title, false, k.Pos})
 	}
 	for _, d := range p.Decoys {
@@ -96,8 +98,8 @@ type Function struct {
 	Lines Range  // declaration and body
 }
 
-// A Known is a known vulnerability: an entry of the key.
-type Known struct {
+// A Vulnerability is a known vulnerability: an entry of the key.
+type Vulnerability struct {
 	ID           string
 	Dimension    Dimension
 	CWEs         []CWE // each that a competent auditor would name
@@ -105,7 +107,7 @@ type Known struct {
 	File         string   // slash path from the project's root
 	Functions    []string // as the source names them; empty where there is none
 	Lines        Range
-	Also         []string // other files that show the flaw: the source, the sink
+	OtherFiles   []string // other files that show the flaw: the source, the sink
 	Title        string
 	Evidence     string   // one line: source -> sink, or what is missing
 	Corroborated []string // advisories, challenges, the project's own documents

@@ -140,7 +140,7 @@ func BenchmarkReadSARIF(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for range b.N {
-				rep, err := Read("big.sarif", bytes.NewReader(data), Options{})
+				rep, err := Read("big.sarif", bytes.NewReader(data), ReadOptions{})
 				if err != nil || len(rep.Findings) == 0 {
 					b.Fatal(err, len(rep.Findings))
 				}
@@ -176,7 +176,7 @@ func TestSARIFMemory(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			src := &again{peakReader: &peakReader{},
 				make: func() io.Reader { return &sarifSource{size: 50 << 20, steps: steps} }}
-			rep, err := Read("big.sarif", src, Options{})
+			rep, err := Read("big.sarif", src, ReadOptions{})
 			require.NoError(t, err)
 			require.Greater(t, src.read, int64(2*50<<20))
 			runtime.GC()
@@ -232,7 +232,7 @@ func BenchmarkEach(b *testing.B) {
 		_, err := file.Seek(0, io.SeekStart)
 		require.NoError(b, err)
 		src, n := &peakFile{peakReader{r: file}, file}, 0
-		_, err = Each(name, src, Options{MaxFindings: -1},
+		_, err = Each(name, src, ReadOptions{MaxFindings: -1},
 			func(audit.Finding) error { n++; return nil })
 		require.NoError(b, err)
 		require.Greater(b, n, 3_600_000)

@@ -45,7 +45,7 @@ func TestEachIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(docs), 20)
 	for name, doc := range docs {
-		opt := Options{MaxFindings: 25, RuleMap: map[string][]audit.CWE{"r": {22}}}
+		opt := ReadOptions{MaxFindings: 25, RuleMap: map[string][]audit.CWE{"r": {22}}}
 		want, wantErr := Read(name, strings.NewReader(doc), opt)
 		var fs []audit.Finding
 		rest := "before it\n"
@@ -77,7 +77,7 @@ func stops(t *testing.T, enough error) {
 		`[{"file": "a.c"}, {"file": "b.c"}]`,
 		head + "| ID | CWE | File |\n|---|---|---|\n| F-1 | CWE-1 | a.c:1 |\n| F-2 | CWE-1 | b.c:1 |\n" + tail} {
 		n := 0
-		rep, err := Each("r", strings.NewReader(doc), Options{},
+		rep, err := Each("r", strings.NewReader(doc), ReadOptions{},
 			func(audit.Finding) error { n++; return enough })
 		require.ErrorIs(t, err, enough)
 		require.NotErrorIs(t, err, ErrTruncated)
@@ -101,7 +101,7 @@ func TestEachMemory(t *testing.T) {
 	rep, err := Each("big.sarif",
 		&again{peakReader: src,
 			make: func() io.Reader { return &sarifSource{size: 100 << 20, steps: 0} }},
-		Options{MaxFindings: -1},
+		ReadOptions{MaxFindings: -1},
 		func(f audit.Finding) error {
 			require.Equal(t, audit.High, f.Severity)
 			require.Len(t, f.CWEs, 1)

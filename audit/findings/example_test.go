@@ -68,7 +68,7 @@ STATS: 1 findings
 
 === SENTINEL ===
 `
-	rep, err := findings.Read("report.md", strings.NewReader(said), findings.Options{})
+	rep, err := findings.Read("report.md", strings.NewReader(said), findings.ReadOptions{})
 	f := rep.Findings[0]
 	fmt.Println(err, rep.Format, rep.Header, rep.Sentinel, len(rep.Problems))
 	fmt.Println(f.ID, f.Severity, f.CWEs, f.File, f.Lines, f.Title)

@@ -61,7 +61,7 @@ func FuzzReadText(f *testing.F) {
 		if len(data) > 1<<16 {
 			return
 		}
-		rep, err := Read("r.md", bytes.NewReader(data), Options{Format: Text})
+		rep, err := Read("r.md", bytes.NewReader(data), ReadOptions{Format: Text})
 		sound(t, data, rep, err)
 		if rep.Format == Text && rep.CutShort == "" && err == nil && !rep.Sentinel {
 			for _, p := range rep.Problems {
@@ -116,13 +116,13 @@ func FuzzReadSARIF(f *testing.F) {
 		if len(data) > 1<<16 {
 			return
 		}
-		rep, err := Read("r.sarif", bytes.NewReader(data), Options{Format: SARIF})
+		rep, err := Read("r.sarif", bytes.NewReader(data), ReadOptions{Format: SARIF})
 		sound(t, data, rep, err)
 		var out bytes.Buffer
 		if err := WriteSARIF(&out, rep.Tool, rep.Version, rep.Findings); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Read("r.sarif", bytes.NewReader(out.Bytes()), Options{Format: SARIF})
+		again, err := Read("r.sarif", bytes.NewReader(out.Bytes()), ReadOptions{Format: SARIF})
 		if err != nil || len(again.Findings) != len(rep.Findings) {
 			t.Fatalf("%d findings, written and read again %d: %v", len(rep.Findings),
 				len(again.Findings), err)
@@ -138,7 +138,7 @@ func FuzzReadJSON(f *testing.F) {
 		if len(data) > 1<<16 {
 			return
 		}
-		rep, err := Read("r.json", bytes.NewReader(data), Options{Format: JSON})
+		rep, err := Read("r.json", bytes.NewReader(data), ReadOptions{Format: JSON})
 		sound(t, data, rep, err)
 	})
 }

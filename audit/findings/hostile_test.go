@@ -38,7 +38,7 @@ func TestHostileText(t *testing.T) {
 	}
 	for name, text := range hostile(n) {
 		t.Run(name, func(t *testing.T) {
-			rep, err := Read("r.md", strings.NewReader(text), Options{Format: Text})
+			rep, err := Read("r.md", strings.NewReader(text), ReadOptions{Format: Text})
 			sound(t, []byte(text), rep, err)
 			require.Less(t, len(rep.Problems), 1000, "problems of a kind are counted")
 		})
@@ -50,18 +50,18 @@ func TestHostileText(t *testing.T) {
 func TestLongText(t *testing.T) {
 	rep, err := Read("r.md",
 		strings.NewReader(head+"| ID | CWE | File |\n|---|---|---|\n| F-1 | 1 | a.c:1 |\n\n"+
-			strings.Repeat("漏", 16<<10)+tail), Options{})
+			strings.Repeat("漏", 16<<10)+tail), ReadOptions{})
 	require.NoError(t, err)
 	require.Len(t, rep.Findings, 1)
 
 	long := strings.Repeat("some words\n", 3000)
 	rep, err = Read("r.md", strings.NewReader(head+"### F-1: x\n- CWE: 1\n- Description: a\n\n"+
-		long+tail), Options{})
+		long+tail), ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "a "+strings.TrimSpace(strings.ReplaceAll(long, "\n", " ")),
 		rep.Findings[0].Description)
 
-	_, err = Read("r.md", strings.NewReader(strings.Repeat("text\n", MaxText/5+1)), Options{})
+	_, err = Read("r.md", strings.NewReader(strings.Repeat("text\n", MaxText/5+1)), ReadOptions{})
 	require.ErrorContains(t, err, "more than 8 MB")
 }
 
@@ -75,7 +75,7 @@ func TestHostileValues(t *testing.T) {
 		`[{"file": "a.c", "size": 1e999, "line": 1e999, "line_range": [1e999]}, {"file": "b.c"}]`,
 		`{"runs": [{"tool": {"driver": {"name": "t"}}, "results": [{"ruleId": "a", "properties": {"confidence": "NaN"}}, {"ruleId": "b", "properties": {"confidence": 1e999}}]}]}`,
 	} {
-		rep, err := Read("r.json", strings.NewReader(doc), Options{})
+		rep, err := Read("r.json", strings.NewReader(doc), ReadOptions{})
 		require.NoError(t, err, doc)
 		require.Len(t, rep.Findings, 2, doc)
 		for _, f := range rep.Findings {

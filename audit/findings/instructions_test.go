@@ -51,7 +51,7 @@ STATS: findings=2 critical=0 high=2 medium=0 low=0
 
 === SENTINEL: AUDIT COMPLETE ===
 `
-	rep, err := Read("r.md", strings.NewReader(obeyed), Options{})
+	rep, err := Read("r.md", strings.NewReader(obeyed), ReadOptions{})
 	require.NoError(t, err)
 	require.Empty(t, rep.Problems)
 	require.Empty(t, rep.CutShort)

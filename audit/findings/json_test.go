@@ -88,11 +88,11 @@ func TestJSON(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.name == "no object" {
-				_, err := Read("r", strings.NewReader(tc.doc), Options{Format: JSON})
+				_, err := Read("r", strings.NewReader(tc.doc), ReadOptions{Format: JSON})
 				require.ErrorContains(t, err, "found text")
 				return
 			}
-			rep, err := Read("r.json", strings.NewReader(tc.doc), Options{RuleMap: rules})
+			rep, err := Read("r.json", strings.NewReader(tc.doc), ReadOptions{RuleMap: rules})
 			require.NoError(t, err)
 			require.Equal(t, JSON, rep.Format)
 			require.Equal(t, tc.tool, rep.Tool)
@@ -138,7 +138,7 @@ func TestJSONErrors(t *testing.T) {
 		{`hello`, SARIF, "found text", nil},
 		{`[]`, "yaml", `unknown format "yaml"`, nil},
 	} {
-		_, err := Read("r", strings.NewReader(tc.doc), Options{Format: tc.format})
+		_, err := Read("r", strings.NewReader(tc.doc), ReadOptions{Format: tc.format})
 		require.ErrorContains(t, err, tc.want, "%q", tc.doc)
 		if tc.is != nil {
 			require.ErrorIs(t, err, tc.is, "%q", tc.doc)
@@ -148,7 +148,7 @@ func TestJSONErrors(t *testing.T) {
 	}
 	_, err := Read("r",
 		badReader{io.MultiReader(strings.NewReader(`[`),
-			iotest.ErrReader(errors.New("disk on fire")))}, Options{})
+			iotest.ErrReader(errors.New("disk on fire")))}, ReadOptions{})
 	require.ErrorContains(t, err, "disk on fire")
 }
 
@@ -168,7 +168,7 @@ func TestEncodings(t *testing.T) {
 	}
 	for _, s := range []string{doc, "\ufeff" + doc, wide(binary.LittleEndian),
 		wide(binary.BigEndian), "\n\n  " + doc} {
-		rep, err := Read("r", strings.NewReader(s), Options{})
+		rep, err := Read("r", strings.NewReader(s), ReadOptions{})
 		require.NoError(t, err)
 		require.Equal(t, "漏洞", rep.Findings[0].Title)
 	}
@@ -228,7 +228,7 @@ func TestFrame(t *testing.T) {
 			"a second HEADER"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			rep, err := Read("r.md", strings.NewReader(tc.doc), Options{})
+			rep, err := Read("r.md", strings.NewReader(tc.doc), ReadOptions{})
 			require.Equal(t, tc.truncated, errors.Is(err, ErrTruncated), "%v", err)
 			if !tc.truncated {
 				require.NoError(t, err)
@@ -253,7 +253,7 @@ func TestCoverage(t *testing.T) {
 	} {
 		doc := "=== HEADER START ===\nProject root: /a\n" + said +
 			"\nSTATS: x\n=== HEADER END ===\n=== SENTINEL ==="
-		rep, err := Read("r.md", strings.NewReader(doc), Options{})
+		rep, err := Read("r.md", strings.NewReader(doc), ReadOptions{})
 		require.NoError(t, err)
 		require.Equal(t, want, rep.Coverage, said)
 	}

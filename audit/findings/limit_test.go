@@ -27,13 +27,13 @@ func TestMaxFindings(t *testing.T) {
 		"json": "[" + strings.Repeat(`{"file": "a.c", "cwe": 1},`, 11) +
 			`{"file": "a.c", "cwe": 1}]`} {
 		t.Run(name, func(t *testing.T) {
-			rep, err := Read("r", strings.NewReader(doc), Options{MaxFindings: 10})
+			rep, err := Read("r", strings.NewReader(doc), ReadOptions{MaxFindings: 10})
 			require.ErrorContains(t, err,
 				"more than 10 findings: reading ended at this limit (Options.MaxFindings)")
 			require.Len(t, rep.Findings, 10)
 			require.NotEmpty(t, rep.Findings[9].CWEs, "what was read until then is whole")
 			for _, max := range []int{12, 0, -1} {
-				rep, err = Read("r", strings.NewReader(doc), Options{MaxFindings: max})
+				rep, err = Read("r", strings.NewReader(doc), ReadOptions{MaxFindings: max})
 				require.NoError(t, err)
 				require.Len(t, rep.Findings, 12)
 			}
@@ -46,7 +46,7 @@ func TestMaxRuns(t *testing.T) {
 	for _, more := range []string{"", ",{}"} {
 		doc := `{"runs": [{"tool": {"driver": {"name": "t"}}, "results": [{"ruleId": "r"}]}` +
 			strings.Repeat(",{}", maxRuns-1) + more + `]}`
-		rep, err := Read("r", strings.NewReader(doc), Options{})
+		rep, err := Read("r", strings.NewReader(doc), ReadOptions{})
 		require.Equal(t, "t, ", rep.Tool)
 		require.Len(t, rep.Findings, 1)
 		if more == "" {
@@ -72,7 +72,7 @@ func TestSARIFFlood(t *testing.T) {
 			}
 			src := &again{peakReader: &peakReader{},
 				make: func() io.Reader { return &flood{result: result, left: 50 << 20} }}
-			rep, err := Read("flood.sarif", src, Options{MaxFindings: limit})
+			rep, err := Read("flood.sarif", src, ReadOptions{MaxFindings: limit})
 			if limit == 0 {
 				require.ErrorContains(t, err, "more than 100000 findings")
 				require.Len(t, rep.Findings, DefaultMaxFindings)
@@ -133,7 +133,7 @@ func TestCutShort(t *testing.T) {
 		"no report, no finding": {"hello", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rep, _ := Read("r", strings.NewReader(tc.doc), Options{})
+			rep, _ := Read("r", strings.NewReader(tc.doc), ReadOptions{})
 			if tc.want == "" {
 				require.Empty(t, rep.CutShort)
 			} else {

@@ -21,7 +21,7 @@ import (
 	"assay/audit"
 )
 
-// The formats that [Read] knows, as [Options.Format] and [audit.Report.Format]
+// The formats that [Read] knows, as [ProofOptions.Format] and [audit.Report.Format]
 // spell them. Auto is the zero value as well.
 const (
 	Auto  = "auto"
@@ -41,8 +41,8 @@ var (
 	ErrNoReport = errors.New("not an audit report")
 )
 
-// Options are the options of [Read].
-type Options struct {
+// ReadOptions are the options of [Read].
+type ReadOptions struct {
 	// Format is one of the format constants; empty is Auto.
 	Format string
 	// RuleMap holds the CWEs of a tool's rules. It is used if neither the result nor its rule
@@ -68,7 +68,7 @@ const DefaultMaxFindings = 100_000
 // errors of r. The report that is returned with an error holds what was read before.
 // Report.CutShort says why the report seems truncated: it breaks off, or its STATS differ from
 // the number of findings.
-func Read(name string, r io.ReadSeeker, opt Options) (audit.Report, error) {
+func Read(name string, r io.ReadSeeker, opt ReadOptions) (audit.Report, error) {
 	var fs []audit.Finding
 	rep, err := Each(name, r, opt, func(f audit.Finding) error { fs = append(fs, f); return nil })
 	rep.Findings = fs
@@ -80,7 +80,7 @@ func Read(name string, r io.ReadSeeker, opt Options) (audit.Report, error) {
 // memory is bounded by these tables and the largest result, however many results there are. For
 // other JSON it is bounded by the largest entry; a text is read whole. An error of take ends
 // the reading and is returned.
-func Each(name string, r io.ReadSeeker, opt Options, take func(audit.Finding) error) (audit.Report,
+func Each(name string, r io.ReadSeeker, opt ReadOptions, take func(audit.Finding) error) (audit.Report,
 	error) {
 	c := &collector{name: name, opt: opt, give: take, count: map[string]int{}}
 	err := c.read(r)
@@ -140,7 +140,7 @@ func (c *collector) read(r io.ReadSeeker) error {
 type collector struct {
 	name string
 	rep  audit.Report
-	opt  Options
+	opt  ReadOptions
 	runs []*sarifRun // of SARIF
 
 	problems []audit.Problem

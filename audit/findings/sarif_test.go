@@ -188,7 +188,7 @@ func TestSARIF(t *testing.T) {
 			}
 			require.True(t, json.Valid([]byte(doc)), doc)
 			rep, err := Read("r.sarif", strings.NewReader(doc),
-				Options{RuleMap: map[string][]audit.CWE{"mapped": {94}}})
+				ReadOptions{RuleMap: map[string][]audit.CWE{"mapped": {94}}})
 			require.NoError(t, err)
 			require.Equal(t, SARIF, rep.Format)
 			require.Equal(t, "probe 1", rep.Tool+" "+rep.Version)
@@ -230,7 +230,7 @@ func TestSARIFBases(t *testing.T) {
     {"message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "file:///home/u/app/D.java"}}}]},
     {"message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "E.java", "uriBaseId": "LOOP"}}}]}
   ]}]}`
-	rep, err := Read("r.sarif", strings.NewReader(doc), Options{})
+	rep, err := Read("r.sarif", strings.NewReader(doc), ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "/home/u/app", rep.Root)
 	var files []string
@@ -246,7 +246,7 @@ func TestSARIFBases(t *testing.T) {
 func TestSARIFSourcePath(t *testing.T) {
 	const doc = `{"runs": [{"tool": {"driver": {"name": "SpotBugs"}}, "originalUriBaseIds": {"8736793520": {"uri": "file:///w/app/src/main/java/"}},
 		"results": [{"ruleId": "r", "locations": [{"physicalLocation": {"artifactLocation": {"uri": "com/acme/Dao.java", "uriBaseId": "8736793520"}}}]}]}]}`
-	rep, err := Read("r.sarif", strings.NewReader(doc), Options{})
+	rep, err := Read("r.sarif", strings.NewReader(doc), ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "/w/app/src/main/java", rep.Root)
 	require.Equal(t, "/w/app/src/main/java/com/acme/Dao.java", rep.Findings[0].File)
@@ -255,7 +255,7 @@ func TestSARIFSourcePath(t *testing.T) {
 func TestSARIFRuns(t *testing.T) {
 	read := func(doc string) (audit.Report,
 		error) {
-		return Read("r.sarif", strings.NewReader(doc), Options{})
+		return Read("r.sarif", strings.NewReader(doc), ReadOptions{})
 	}
 
 	rep, err := read(`{"runs": [{"tool": {"driver": {"name": "a", "version": "1", "rules": [{"id": "x", "properties": {"cwe": 1}}]}}, "results": [{"ruleId": "x", "message": {"text": ""}}]},
@@ -305,15 +305,15 @@ func TestSARIFTruncated(t *testing.T) {
 				Description: "x\ny"}, {File: "c.js"}}))
 	whole := bytes.TrimSpace(buf.Bytes())
 	for n := 1; n < len(whole); n++ {
-		_, err := Read("r.sarif", bytes.NewReader(whole[:n]), Options{})
+		_, err := Read("r.sarif", bytes.NewReader(whole[:n]), ReadOptions{})
 		if !errors.Is(err, ErrTruncated) {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
 	}
-	_, err := Read("r.sarif", strings.NewReader(`{"runs": [{"results": [}`), Options{})
+	_, err := Read("r.sarif", strings.NewReader(`{"runs": [{"results": [}`), ReadOptions{})
 	require.ErrorContains(t, err, "r.sarif:1: broken JSON")
 	require.NotErrorIs(t, err, ErrTruncated)
-	_, err = Read("r.json", strings.NewReader(`[]`), Options{Format: SARIF})
+	_, err = Read("r.json", strings.NewReader(`[]`), ReadOptions{Format: SARIF})
 	require.ErrorContains(t, err, "expected SARIF")
 }
 
@@ -364,7 +364,7 @@ func TestSARIFRoundTrip(t *testing.T) {
 		number(want)
 		var buf bytes.Buffer
 		require.NoError(t, WriteSARIF(&buf, "t", "1", want))
-		rep, err := Read("r.sarif", bytes.NewReader(buf.Bytes()), Options{})
+		rep, err := Read("r.sarif", bytes.NewReader(buf.Bytes()), ReadOptions{})
 		require.NoError(t, err)
 		require.Empty(t, rep.Problems)
 		if d := cmp.Diff(want, append([]audit.Finding{}, rep.Findings...), noPos); d != "" {
@@ -418,7 +418,7 @@ func TestCodexSecurity(t *testing.T) {
 	f, err := os.Open("testdata/codex-security-0.4.0.json")
 	require.NoError(t, err)
 	defer f.Close()
-	rep, err := Read("findings.json", f, Options{})
+	rep, err := Read("findings.json", f, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "codex-security", rep.Tool)
 	require.Empty(t, rep.Problems)

@@ -16,9 +16,9 @@ import (
 
 // ScrubOptions are the options of [Scrub].
 type ScrubOptions struct {
-	// Format is the format of the report, as in [Options].
+	// Format is the format of the report, as in [ProofOptions].
 	Format string
-	// RuleMap is as in [Options]: a recording keeps the CWEs that it yields.
+	// RuleMap is as in [ProofOptions]: a recording keeps the CWEs that it yields.
 	RuleMap map[string][]audit.CWE
 	// Root is the absolute path of the audited tree. Every path under it becomes
 	// relative, in messages too. Empty leaves paths unchanged.
@@ -56,7 +56,7 @@ func Scrub(in io.ReadSeeker, out io.Writer, opt ScrubOptions) error {
 			"expected ScrubOptions.Source")
 	}
 	rep, err := Read("the report", in,
-		Options{Format: opt.Format, RuleMap: opt.RuleMap, MaxFindings: -1})
+		ReadOptions{Format: opt.Format, RuleMap: opt.RuleMap, MaxFindings: -1})
 	if err != nil {
 		return err
 	}

@@ -64,9 +64,9 @@ func TestScrub(t *testing.T) {
 				require.Contains(t, got, "kept")
 			}
 
-			before, err := Read("r", strings.NewReader(doc), Options{})
+			before, err := Read("r", strings.NewReader(doc), ReadOptions{})
 			require.NoError(t, err)
-			after, err := Read("r", strings.NewReader(got), Options{Format: SARIF})
+			after, err := Read("r", strings.NewReader(got), ReadOptions{Format: SARIF})
 			require.NoError(t, err)
 			require.NotEmpty(t, after.Findings)
 			require.Equal(t, stdcmp.Or(before.Tool, "unknown")+" "+before.Version,

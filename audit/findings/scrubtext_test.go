@@ -44,7 +44,7 @@ func TestScrubOfATextReport(t *testing.T) {
 	require.NoError(t,
 		Scrub(strings.NewReader("I looked at everything in /export.\n"+report.String()), &clean,
 			opt))
-	rep, err := Read("r", bytes.NewReader(clean.Bytes()), Options{})
+	rep, err := Read("r", bytes.NewReader(clean.Bytes()), ReadOptions{})
 	require.NoError(t, err)
 	require.Empty(t, rep.CutShort)
 	for i := range rep.Findings {

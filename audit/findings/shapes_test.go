@@ -125,7 +125,7 @@ func TestTextShapes(t *testing.T) {
 		{"another layout", "ID: F-01\nTitle: SQL injection", nil, "belongs to no finding"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			rep, err := Read("r.md", strings.NewReader(head+tc.body+tail), Options{})
+			rep, err := Read("r.md", strings.NewReader(head+tc.body+tail), ReadOptions{})
 			require.NoError(t, err)
 			require.Equal(t, Text, rep.Format)
 			require.True(t, rep.Header && rep.Sentinel)

@@ -37,7 +37,7 @@ func TestTextRoundTrip(t *testing.T) {
 	var buf bytes.Buffer
 	require.NoError(t, WriteText(&buf, TextReport{Root: "/src/app", Tool: "probe", Version: "1.2",
 		Coverage: []audit.Dimension{audit.Injection, audit.DataExposure}, Findings: want}))
-	rep, err := Read("r.md", bytes.NewReader(buf.Bytes()), Options{})
+	rep, err := Read("r.md", bytes.NewReader(buf.Bytes()), ReadOptions{})
 	require.NoError(t, err, buf.String())
 	if d := cmp.Diff(want, rep.Findings, noPos); d != "" {
 		t.Fatalf("(-want +got)\n%s\n%s", d, buf.String())
@@ -58,7 +58,7 @@ func TestNotSuppressed(t *testing.T) {
 	for _, doc := range []string{head +
 		"| ID | CWE | File | Suppressed |\n|---|---|---|---|\n| F-1 | 1 | a.c:1 | No |\n| F-2 | 1 | a.c:2 | test code |\n" + tail,
 		`[{"file": "a.c", "cwe_ids": ["CWE-1"], "suppressed": "false"}, {"file": "a.c", "cwe": 1, "suppressed": "test code"}]`} {
-		rep, err := Read("r", strings.NewReader(doc), Options{})
+		rep, err := Read("r", strings.NewReader(doc), ReadOptions{})
 		require.NoError(t, err)
 		require.Empty(t, rep.Problems)
 		require.Equal(t, []audit.CWE{1}, rep.Findings[0].CWEs)
@@ -106,7 +106,7 @@ func TestTextRoundTripLong(t *testing.T) {
 func roundTrip(t require.TestingT, want TextReport) {
 	var buf bytes.Buffer
 	require.NoError(t, WriteText(&buf, want))
-	rep, err := Read("r.md", bytes.NewReader(buf.Bytes()), Options{})
+	rep, err := Read("r.md", bytes.NewReader(buf.Bytes()), ReadOptions{})
 	require.NoError(t, err)
 	if d := cmp.Diff(want.Findings, append([]audit.Finding{}, rep.Findings...), noPos); d != "" {
 		t.Errorf("(-want +got)\n%s\n%s", d, buf.String())
@@ -181,7 +181,7 @@ func TestTextTruncated(t *testing.T) {
 		WriteText(&buf, TextReport{Root: "SENTINEL", Findings: []audit.Finding{f, f}}))
 	whole := buf.Bytes()
 	for n := range bytes.LastIndex(whole, []byte("=== SENTINEL")) + len("=== SENTINE") {
-		rep, err := Read("r.md", bytes.NewReader(whole[:n]), Options{})
+		rep, err := Read("r.md", bytes.NewReader(whole[:n]), ReadOptions{})
 		if err == nil || rep.Sentinel || n > 80 && (!errors.Is(err, ErrTruncated) ||
 			rep.CutShort == "") {
 			t.Fatalf("cut at %d: %v, %q", n, err, rep.CutShort)

@@ -12,22 +12,22 @@ import (
 // recall and precision, dollars and minutes a trial, each with its 95 % interval. Both sides
 // list the trials of the same projects in the same order. It returns "" where no project has
 // a valid trial on both sides.
-func Added(now, beside [][]Trial) string {
+func Added(now, beside [][]AuditTrial) string {
 	var parts []string
 	for _, f := range []struct {
 		name, format string
-		of           func(*Trial) Value
+		of           func(*AuditTrial) Value
 	}{
 		{"points of recall", "%+.1f",
-			func(t *Trial) Value { return scaled(t.Result.Metrics.Recall, 100) }},
+			func(t *AuditTrial) Value { return scaled(t.Result.Metrics.Recall, 100) }},
 		{"of precision", "%+.1f",
-			func(t *Trial) Value { return scaled(t.Result.Metrics.Precision.Low, 100) }},
-		{"dollars", "%+.2f", func(t *Trial) Value { return Value{t.USD, t.Priced} }},
-		{"minutes", "%+.1f", func(t *Trial) Value { return Of(t.Seconds / 60) }},
+			func(t *AuditTrial) Value { return scaled(t.Result.Metrics.Precision.Low, 100) }},
+		{"dollars", "%+.2f", func(t *AuditTrial) Value { return Value{t.USD, t.Priced} }},
+		{"minutes", "%+.1f", func(t *AuditTrial) Value { return Of(t.Seconds / 60) }},
 	} {
-		var pairs []stat.Pair
+		var pairs []stat.Stratum
 		for i := range now {
-			pairs = append(pairs, stat.Pair{Now: values(now[i], f.of),
+			pairs = append(pairs, stat.Stratum{Now: values(now[i], f.of),
 				Before: values(beside[i], f.of)})
 		}
 		iv, err := stat.MeanDifference(pairs, level)
@@ -50,7 +50,7 @@ func scaled(v Value, by float64) Value {
 }
 
 // values returns the defined figures of the valid trials.
-func values(trials []Trial, of func(*Trial) Value) (vs []float64) {
+func values(trials []AuditTrial, of func(*AuditTrial) Value) (vs []float64) {
 	for i := range trials {
 		if t := &trials[i]; t.Invalid == "" && t.Result != nil {
 			if v := of(t); v.Defined {

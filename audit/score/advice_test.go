@@ -13,15 +13,15 @@ import (
 )
 
 // trialWith returns a trial in which an auditor earned so much of a project's 20 entries.
-func trialWith(project string, credit float64) score.Trial {
+func trialWith(project string, credit float64) score.AuditTrial {
 	r := &score.Result{Version: score.Version, Project: project, KeyHash: project,
-		Known: make([]score.KnownResult, 20)}
+		Known: make([]score.EntryResult, 20)}
 	for i := range r.Known {
 		r.Known[i].ID = fmt.Sprint(i)
 	}
 	r.Metrics.Dimensions = make([]score.DimensionCount, len(audit.Dimensions()))
 	r.Metrics.Credit, r.Metrics.Recall = credit, score.Of(credit/20)
-	return score.Trial{Result: r, USD: 0.5, Seconds: 60}
+	return score.AuditTrial{Result: r, USD: 0.5, Seconds: 60}
 }
 
 // Whoever follows the advice ends in PASS or FAIL, and rarely in the wrong one: trials are
@@ -37,7 +37,7 @@ func TestFollowingTheAdviceEnds(t *testing.T) {
 	}{{1, 0}, {4, 0}, {13, 0}, {1, 0.1}, {4, 0.1}, {13, 0.1}, {1, 0.2}, {4, 0.2}, {13, 0.2}, {1,
 		0.4}, {4, 0.4}, {13, 0.4}} {
 		r := rand.New(rand.NewPCG(37, uint64(c.projects)))
-		trial := func(name string, recall float64) score.Trial {
+		trial := func(name string, recall float64) score.AuditTrial {
 			v := recall + math.Sqrt(recall*(1-recall)*(0.5/20+0.02))*r.NormFloat64()
 			return trialWith(name, math.Round(40*min(1, max(0, v)))/2)
 		}
@@ -59,7 +59,7 @@ func TestFollowingTheAdviceEnds(t *testing.T) {
 				}
 			}
 			add(c.projects, 3, 1)
-			var s score.Suite
+			var s score.SuiteJudgement
 			for round := 0; ; round++ {
 				var err error
 				s, err = score.JudgeSuite(subjects, score.Rules{})

@@ -45,7 +45,7 @@ func target() *audit.Project {
 			k.Dimension = dims[k.CWEs[0]]
 		}
 		k.Functions = []string{fmt.Sprintf("handle%d", i)}
-		p.Known = append(p.Known, k)
+		p.Vulnerabilities = append(p.Vulnerabilities, k)
 	}
 	return p
 }
@@ -57,7 +57,7 @@ func paths(p *audit.Project) []string {
 func keyFiles(p *audit.Project) []string {
 	seen := map[string]bool{}
 	var out []string
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		if !seen[k.File] {
 			seen[k.File] = true
 			out = append(out, k.File)
@@ -147,13 +147,13 @@ func TestAttackers(t *testing.T) {
 		}, pinned{30, 1.6, 3.2, 60, 4.2}},
 		{"whole-file ranges, the key's own CWEs", func() []audit.Finding {
 			var fs []audit.Finding
-			for _, k := range p.Known {
+			for _, k := range p.Vulnerabilities {
 				fs = append(fs, finding("F", k.File, 1, max(60, p.Tree[k.File].Lines), k.CWEs...))
 			}
 			return fs
 		}, pinned{50, 50, 50, 100, 0.8}},
 	}
-	goals := score.Goals{Recall: 0.7, Precision: 0.85, F1: 0.77, Coverage: 8}
+	goals := score.ProjectGoals{Recall: 0.7, Precision: 0.85, F1: 0.77, Coverage: 8}
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			r, err := score.Score(score.Input{Project: p, Findings: a.make(),
@@ -163,8 +163,8 @@ func TestAttackers(t *testing.T) {
 			tenth := func(v score.Value) float64 { return math.Round(1000*v.V) / 10 }
 			require.Equal(t, a.want, pinned{tenth(m.Recall), tenth(m.Precision.Low),
 				tenth(m.Precision.High),
-				tenth(r.Literal.Recall), tenth(m.Chance.P99)})
-			j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: r}}},
+				tenth(r.Methodology.Recall), tenth(m.Chance.P99)})
+			j, err := score.Judge(score.Subject{Goals: goals, Now: []score.AuditTrial{{Result: r}}},
 				score.Rules{})
 			require.NoError(t, err)
 			require.Equal(t, audit.Fail, j.Verdict)
@@ -184,7 +184,7 @@ func TestRandomFindingsScoreNothing(t *testing.T) {
 			Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		ours += r.Metrics.Recall.V / draws
-		letters += r.Literal.Recall.V / draws
+		letters += r.Methodology.Recall.V / draws
 		most = max(most, r.Metrics.Recall.V)
 	}
 	require.Less(t, ours, 0.002)

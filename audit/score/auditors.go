@@ -52,15 +52,15 @@ func items(project string, now, baseline []*Result, literal bool) []stat.Item {
 
 // FoundBy returns the entries that some of these trials matched in full and none of the others
 // matched at all, in the order of the key.
-func FoundBy(these, others []*Result) []KnownResult {
+func FoundBy(these, others []*Result) []EntryResult {
 	if len(these) == 0 {
 		return nil
 	}
-	var found []KnownResult
+	var found []EntryResult
 	a, b := Credits(these, false), Credits(others, false)
 	for _, k := range these[0].Known {
 		if slices.Contains(a[k.ID], 1) && mean(b[k.ID], Of).V == 0 {
-			found = append(found, KnownResult{ID: k.ID, File: k.File, Dimension: k.Dimension,
+			found = append(found, EntryResult{ID: k.ID, File: k.File, Dimension: k.Dimension,
 				Corroborated: k.Corroborated})
 		}
 	}
@@ -75,7 +75,7 @@ func Credits(trials []*Result, literal bool) map[string][]float64 {
 		for _, k := range r.Known {
 			c := k.Credit
 			if literal {
-				c = k.LiteralCredit
+				c = k.MethodologyCredit
 			}
 			m[k.ID] = append(m[k.ID], c)
 		}

@@ -14,7 +14,7 @@ import (
 func TestEntriesByID(t *testing.T) {
 	p := trialProject(12)
 	before := trial(t, p, []int{0, 1, 2})
-	slices.Reverse(p.Known)
+	slices.Reverse(p.Vulnerabilities)
 	after := trial(t, p, []int{11, 10, 9}) // the same entries
 
 	both := score.AuditedByTwo{A: []*score.Result{before}, B: []*score.Result{after}}

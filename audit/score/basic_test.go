@@ -26,8 +26,8 @@ var dims = map[audit.CWE]audit.Dimension{
 	1395: audit.SupplyChain,
 }
 
-func known(id, file string, start, end int, cwes ...audit.CWE) audit.Known {
-	return audit.Known{ID: id, Dimension: dims[cwes[0]], CWEs: cwes, Severity: audit.High,
+func known(id, file string, start, end int, cwes ...audit.CWE) audit.Vulnerability {
+	return audit.Vulnerability{ID: id, Dimension: dims[cwes[0]], CWEs: cwes, Severity: audit.High,
 		File:  file,
 		Lines: audit.Range{Start: start, End: end}}
 }
@@ -39,8 +39,8 @@ func finding(id, file string, start, end int, cwes ...audit.CWE) audit.Finding {
 
 // project gives a project whose tree holds the files a.java to e.java with 500
 // lines each.
-func project(known ...audit.Known) *audit.Project {
-	p := &audit.Project{Name: "synthetic", Known: known, Tree: audit.Tree{},
+func project(known ...audit.Vulnerability) *audit.Project {
+	p := &audit.Project{Name: "synthetic", Vulnerabilities: known, Tree: audit.Tree{},
 		Pos: audit.Pos{File: "synthetic.md", Line: 1}}
 	for _, f := range []string{"a.java", "b.java", "c.java", "d.java", "src/Deep.java"} {
 		p.Tree[f] = audit.TreeFile{Path: f, Lines: 500}
@@ -74,8 +74,8 @@ func TestEveryDispositionWithItsReason(t *testing.T) {
 		known("K2", "b.java", 40, 44, 22),
 		known("K3", "c.java", 10, 12, 502),
 	)
-	p.Known[0].Functions = []string{"findByLogin"}
-	p.Known[2].Also = []string{"d.java"}
+	p.Vulnerabilities[0].Functions = []string{"findByLogin"}
+	p.Vulnerabilities[2].OtherFiles = []string{"d.java"}
 	p.Decoys = []audit.Decoy{{ID: "D1", Dimension: audit.Injection, CWEs: []audit.CWE{89},
 		File: "a.java", Lines: audit.Range{Start: 300, End: 305}}}
 
@@ -92,29 +92,29 @@ func TestEveryDispositionWithItsReason(t *testing.T) {
 			"K1; CWE-89; by lines, lines overlap"},
 		{finding("near", "a.java", 114, 114, 89), score.Matched,
 			"K1; CWE-89; by lines, 10 lines off"},
-		{finding("too far", "a.java", 115, 115, 89), score.Half,
+		{finding("too far", "a.java", 115, 115, 89), score.Partial,
 			"K1; CWE-89; by file, 11 lines off"},
 		{finding("parent, one step", "a.java", 100, 100, 943), score.Matched,
 			"K1; CWE-943, parent of CWE-89; by lines, lines overlap"},
-		{finding("sibling, two steps", "a.java", 100, 100, 78), score.OffKey, ""},
+		{finding("sibling, two steps", "a.java", 100, 100, 78), score.Unmatched, ""},
 		{withFunction, score.Matched, "K1; CWE-564; by function"},
-		{finding("no lines", "a.java", 0, 0, 564), score.Half, "K1; CWE-564; by file"},
-		{finding("51 lines", "a.java", 80, 130, 564), score.Half, "K1; CWE-564; by file"},
+		{finding("no lines", "a.java", 0, 0, 564), score.Partial, "K1; CWE-564; by file"},
+		{finding("51 lines", "a.java", 80, 130, 564), score.Partial, "K1; CWE-564; by file"},
 		{finding("50 lines", "a.java", 80, 129, 564), score.Matched,
 			"K1; CWE-564; by lines, lines overlap"},
-		{finding("parent is no half", "a.java", 0, 0, 943), score.OffKey, ""},
-		{finding("also", "d.java", 400, 400, 502), score.Half, "K3; CWE-502; by also"},
-		{finding("elsewhere", "b.java", 10, 10, 502), score.Misplaced, "K3; CWE-502; another file"},
+		{finding("parent is no half", "a.java", 0, 0, 943), score.Unmatched, ""},
+		{finding("also", "d.java", 400, 400, 502), score.Partial, "K3; CWE-502; by also"},
+		{finding("elsewhere", "b.java", 10, 10, 502), score.WrongLocation, "K3; CWE-502; another file"},
 		{finding("decoy", "a.java", 300, 300, 89), score.DecoyHit,
 			"D1; CWE-89; by lines, lines overlap"},
-		{finding("new", "a.java", 100, 104, 918), score.OffKey, ""},
+		{finding("new", "a.java", 100, 104, 918), score.Unmatched, ""},
 		{finding("invented", "a.jav", 100, 104, 89), score.MissingPath,
 			`"a.jav" is no file of the project`},
 		{finding("no file", "", 100, 104, 89), score.MissingPath, "names no file"},
 		{finding("past", "a.java", 501, 501, 89), score.PastEnd,
 			"line 501 of a file with 500 lines"},
 		{finding("none", "a.java", 100, 104), score.NoCWE, ""},
-		{finding("fourth CWE", "a.java", 100, 104, 918, 611, 80, 89), score.OffKey, ""},
+		{finding("fourth CWE", "a.java", 100, 104, 918, 611, 80, 89), score.Unmatched, ""},
 		{finding("third CWE", "a.java", 100, 104, 918, 918, 611, 89), score.Matched,
 			"K1; CWE-89; by lines, lines overlap"},
 		{withdrawn, score.Suppressed, "accepted in triage"},
@@ -132,8 +132,8 @@ func TestEveryDispositionWithItsReason(t *testing.T) {
 
 func TestOneStepNeedsTheSameDimension(t *testing.T) {
 	p := project(known("K1", "a.java", 10, 10, 89))
-	p.Known[0].Dimension = audit.BusinessLogic
-	require.Equal(t, score.OffKey,
+	p.Vulnerabilities[0].Dimension = audit.BusinessLogic
+	require.Equal(t, score.Unmatched,
 		mustScore(t, p, finding("F", "a.java", 10, 10, 564)).Findings[0].Disposition)
 	require.Equal(t, score.Matched,
 		mustScore(t, p, finding("F", "a.java", 10, 10, 89)).Findings[0].Disposition)
@@ -206,9 +206,9 @@ func TestAKeyPlayedBackScoresOneEverywhere(t *testing.T) {
 		known("K1", "a.java", 10, 12, 89, 564), known("K2", "a.java", 11, 13, 89),
 		known("K3", "a.java", 10, 12, 564),
 		known("K4", "b.java", 1, 1, 22), known("K5", "c.java", 1, 50, 502, 20, 915, 913))
-	p.Known[1].Severity, p.Known[2].Severity = audit.Low, audit.Critical
-	p.Known[3].Functions = []string{"read", "write"}
-	p.Known[0].Corroborated = []string{"an advisory"}
+	p.Vulnerabilities[1].Severity, p.Vulnerabilities[2].Severity = audit.Low, audit.Critical
+	p.Vulnerabilities[3].Functions = []string{"read", "write"}
+	p.Vulnerabilities[0].Corroborated = []string{"an advisory"}
 	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p), Dimensions: dims})
 	require.NoError(t, err)
 	requirePerfect(t, r)
@@ -224,8 +224,8 @@ func requirePerfect(t *testing.T, r *score.Result) {
 	require.Equal(t, one, m.Coverage)
 	require.Equal(t, one, m.SeverityAccuracy)
 	require.Equal(t, score.Of(0), m.HallucinatedPaths)
-	require.Equal(t, one, r.Literal.Recall)
-	require.Equal(t, one, r.Literal.Precision)
+	require.Equal(t, one, r.Methodology.Recall)
+	require.Equal(t, one, r.Methodology.Precision)
 	require.Equal(t, len(r.Known), r.Dispositions[score.Matched])
 	if c := m.Corroborated; c.Known > 0 {
 		require.Equal(t, c.Known, c.Counted)

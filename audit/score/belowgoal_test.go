@@ -13,12 +13,12 @@ import (
 // the baseline. Where it then falls it fails.
 func TestBelowGoalAsInTheBaseline(t *testing.T) {
 	p := target()
-	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:3*len(p.Known)/5],
+	r, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:3*len(p.Vulnerabilities)/5],
 		Dimensions: realDimensions(t), Rounds: -1})
 	require.NoError(t, err)
-	goals := score.Goals{Recall: 0.9, Coverage: 10, Expected: 1000,
+	goals := score.ProjectGoals{Recall: 0.9, Coverage: 10, Expected: 1000,
 		Minimums: map[audit.Dimension]int{audit.SSRF: 100}}
-	same := []score.Trial{{Result: r}}
+	same := []score.AuditTrial{{Result: r}}
 	j, err := score.Judge(score.Subject{Goals: goals, Now: same, Baseline: same},
 		score.Rules{Deterministic: true})
 	require.NoError(t, err)
@@ -27,10 +27,10 @@ func TestBelowGoalAsInTheBaseline(t *testing.T) {
 	}
 	require.Equal(t, audit.Warn, j.Verdict)
 
-	half, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:len(p.Known)/3],
+	half, err := score.Score(score.Input{Project: p, Findings: score.AsFindings(p)[:len(p.Vulnerabilities)/3],
 		Dimensions: realDimensions(t), Rounds: -1})
 	require.NoError(t, err)
-	j, err = score.Judge(score.Subject{Goals: goals, Now: []score.Trial{{Result: half}},
+	j, err = score.Judge(score.Subject{Goals: goals, Now: []score.AuditTrial{{Result: half}},
 		Baseline: same}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict)
@@ -40,8 +40,8 @@ func TestBelowGoalAsInTheBaseline(t *testing.T) {
 func TestNothingFoundAsAtTheBaseline(t *testing.T) {
 	r, err := score.Score(score.Input{Project: target(), Dimensions: realDimensions(t)})
 	require.NoError(t, err)
-	goals := score.Goals{Recall: 0.7, Precision: 0.85, F1: 0.77, Coverage: 8}
-	none := []score.Trial{{Result: r}}
+	goals := score.ProjectGoals{Recall: 0.7, Precision: 0.85, F1: 0.77, Coverage: 8}
+	none := []score.AuditTrial{{Result: r}}
 	j, err := score.Judge(score.Subject{Goals: goals, Now: none}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict)

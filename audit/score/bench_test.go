@@ -150,7 +150,7 @@ func TestJudgeBench(t *testing.T) {
 		now, base []score.Answer
 		rules     score.Rules
 		want      audit.Verdict
-		code      score.Code
+		code      score.ReasonCode
 		metric    string
 	}{
 		{"goals met", good, nil, score.Rules{}, audit.Pass, score.CodeGoal, score.MetricRecall},
@@ -291,7 +291,7 @@ func TestSmoke(t *testing.T) {
 	require.Equal(t, audit.Invalid, score.JudgeSmoke(score.SmokeInput{}).Verdict)
 }
 
-func indexOf(s score.SmokeJudgement, code score.Code) int {
+func indexOf(s score.SmokeJudgement, code score.ReasonCode) int {
 	for i, g := range s.Reasons {
 		if g.Code == code {
 			return i

@@ -26,7 +26,7 @@ func drawProject(t *rapid.T) *audit.Project {
 	}
 	cwes := rapid.SliceOfNDistinct(rapid.SampledFrom([]audit.CWE{89, 564, 79, 22}), 1, 2, rapid.ID)
 	for i := range rapid.IntRange(1, 5).Draw(t, "knowns") {
-		k := audit.Known{ID: fmt.Sprintf("K%d", i), File: rapid.SampledFrom(files).Draw(t, "file"),
+		k := audit.Vulnerability{ID: fmt.Sprintf("K%d", i), File: rapid.SampledFrom(files).Draw(t, "file"),
 			CWEs: cwes.Draw(t, "cwes")}
 		k.Dimension = testDims[k.CWEs[0]]
 		k.Severity = audit.Severity(rapid.IntRange(0, 3).Draw(t, "severity"))
@@ -35,8 +35,8 @@ func drawProject(t *rapid.T) *audit.Project {
 			0, 1, rapid.ID).Draw(t, "functions")
 		k.Title = rapid.SampledFrom([]string{"flaw", "Lib 1.0", "other-lib 2.3 is old"}).Draw(t,
 			"title")
-		k.Also = rapid.SliceOfNDistinct(rapid.SampledFrom(files), 0, 1, rapid.ID).Draw(t, "also")
-		p.Known = append(p.Known, k)
+		k.OtherFiles = rapid.SliceOfNDistinct(rapid.SampledFrom(files), 0, 1, rapid.ID).Draw(t, "also")
+		p.Vulnerabilities = append(p.Vulnerabilities, k)
 	}
 	if rapid.Bool().Draw(t, "decoy") {
 		p.Decoys = []audit.Decoy{{ID: "D", Dimension: audit.Injection, CWEs: []audit.CWE{89},
@@ -92,14 +92,14 @@ func mustScore(t require.TestingT, p *audit.Project, fs []audit.Finding) *Result
 
 // An edge of the oracle: 2 for full, 1 for half, 0 for none; written from the
 // words of the rules, without the index.
-func oracleEdge(p *audit.Project, k *audit.Known, f *audit.Finding) (credit, distance int) {
+func oracleEdge(p *audit.Project, k *audit.Vulnerability, f *audit.Finding) (credit, distance int) {
 	full, gap := oracleFull(p.Planted, k.CWEs, k.Dimension, k.File, k.Functions,
 		k.Lines, k.Title, f)
 	if full {
 		return 2, gap
 	}
 	own := slices.ContainsFunc(f.CWEs, func(c audit.CWE) bool { return slices.Contains(k.CWEs, c) })
-	if own && !p.Planted && (f.File == k.File || slices.Contains(k.Also, f.File)) {
+	if own && !p.Planted && (f.File == k.File || slices.Contains(k.OtherFiles, f.File)) {
 		return 1, 0
 	}
 	return 0, 0
@@ -142,7 +142,7 @@ func oracle(p *audit.Project, fs []audit.Finding) (full, half, distance int) {
 	type edge struct{ credit, distance int }
 	edges := make([][]edge, len(fs))
 	for i := range fs {
-		edges[i] = make([]edge, len(p.Known))
+		edges[i] = make([]edge, len(p.Vulnerabilities))
 		anyFull := false
 		if fs[i].File == "nowhere" || fs[i].Lines.Start > 100 {
 			continue
@@ -156,8 +156,8 @@ func oracle(p *audit.Project, fs []audit.Finding) (full, half, distance int) {
 			}
 			decoy = decoy || hit
 		}
-		for j := range p.Known {
-			c, d := oracleEdge(p, &p.Known[j], &fs[i])
+		for j := range p.Vulnerabilities {
+			c, d := oracleEdge(p, &p.Vulnerabilities[j], &fs[i])
 			if c == 2 && decoy && d > nearest {
 				continue // a nearer decoy has it
 			}
@@ -171,7 +171,7 @@ func oracle(p *audit.Project, fs []audit.Finding) (full, half, distance int) {
 		}
 	}
 	best := [3]int{-1, -1, 0}
-	used := make([]bool, len(p.Known))
+	used := make([]bool, len(p.Vulnerabilities))
 	var try func(i int, sum [3]int)
 	try = func(i int, sum [3]int) {
 		if i == len(fs) {
@@ -181,7 +181,7 @@ func oracle(p *audit.Project, fs []audit.Finding) (full, half, distance int) {
 			return
 		}
 		try(i+1, sum)
-		for j := range p.Known {
+		for j := range p.Vulnerabilities {
 			e := edges[i][j]
 			if used[j] || e.credit == 0 {
 				continue
@@ -212,8 +212,8 @@ func TestMatchingIsExact(t *testing.T) {
 		for _, k := range r.Known {
 			if k.Credit == 1 {
 				_, d := oracleEdge(p,
-					&p.Known[slices.IndexFunc(p.Known,
-						func(x audit.Known) bool { return x.ID == k.ID })], &fs[k.Finding])
+					&p.Vulnerabilities[slices.IndexFunc(p.Vulnerabilities,
+						func(x audit.Vulnerability) bool { return x.ID == k.ID })], &fs[k.Finding])
 				got += d
 			}
 		}
@@ -233,7 +233,7 @@ func TestLetterIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProject(t)
 		fs := rapid.SliceOfN(rapid.Custom(drawFinding), 0, 6).Draw(t, "findings")
-		used := make([]bool, len(p.Known))
+		used := make([]bool, len(p.Vulnerabilities))
 		var best func(i int) int
 		best = func(i int) int {
 			if i == len(fs) {
@@ -243,7 +243,7 @@ func TestLetterIsExact(t *testing.T) {
 			if fs[i].File == "nowhere" || fs[i].Lines.Start > 100 {
 				return most
 			}
-			for j, k := range p.Known {
+			for j, k := range p.Vulnerabilities {
 				if used[j] ||
 					!slices.ContainsFunc(fs[i].CWEs,
 						func(c audit.CWE) bool { return slices.Contains(k.CWEs, c) }) {
@@ -260,12 +260,12 @@ func TestLetterIsExact(t *testing.T) {
 			return most
 		}
 		r := mustScore(t, p, fs)
-		require.InDelta(t, float64(best(0))/2, r.Literal.Credit, 1e-9)
+		require.InDelta(t, float64(best(0))/2, r.Methodology.Credit, 1e-9)
 		sum := 0.0
 		for _, f := range r.Findings {
-			sum += f.Literal
+			sum += f.MethodologyCredit
 		}
-		require.InDelta(t, r.Literal.Credit, sum, 1e-9, "what findings earn is what entries earn")
+		require.InDelta(t, r.Methodology.Credit, sum, 1e-9, "what findings earn is what entries earn")
 	})
 }
 
@@ -276,23 +276,23 @@ func TestOrderHasNoSay(t *testing.T) {
 		p := drawProject(t)
 		fs := rapid.SliceOfN(rapid.Custom(drawFinding), 0, 8).Draw(t, "findings")
 		order := rapid.Permutation(indices(len(fs))).Draw(t, "order")
-		keyOrder := rapid.Permutation(indices(len(p.Known))).Draw(t, "key order")
+		keyOrder := rapid.Permutation(indices(len(p.Vulnerabilities))).Draw(t, "key order")
 
 		shuffled := make([]audit.Finding, len(fs))
 		for to, from := range order {
 			shuffled[to] = fs[from]
 		}
 		q := *p
-		q.Known = make([]audit.Known, len(p.Known))
+		q.Vulnerabilities = make([]audit.Vulnerability, len(p.Vulnerabilities))
 		for to, from := range keyOrder {
-			q.Known[to] = p.Known[from]
+			q.Vulnerabilities[to] = p.Vulnerabilities[from]
 		}
 		q.Reviews = slices.Clone(p.Reviews)
 		slices.Reverse(q.Reviews)
 		a := score3(t, p, fs)
 		b := score3(t, &q, shuffled)
 		require.Empty(t, cmp.Diff(a.Metrics, b.Metrics))
-		require.Empty(t, cmp.Diff(a.Literal, b.Literal))
+		require.Empty(t, cmp.Diff(a.Methodology, b.Methodology))
 		require.Empty(t, cmp.Diff(bag(a), bag(b)))
 	})
 }
@@ -326,14 +326,14 @@ func TestMonotony(t *testing.T) {
 		fs := rapid.SliceOfN(rapid.Custom(drawFinding), 0, 8).Draw(t, "findings")
 		before := mustScore(t, p, fs)
 
-		right := AsFindings(p)[rapid.IntRange(0, len(p.Known)-1).Draw(t, "right")]
+		right := AsFindings(p)[rapid.IntRange(0, len(p.Vulnerabilities)-1).Draw(t, "right")]
 		after := mustScore(t, p, append(slices.Clone(fs), right))
 		require.GreaterOrEqual(t, after.Metrics.Recall.V, before.Metrics.Recall.V,
 			"a right finding never lowers recall")
 		any := mustScore(t, p, append(slices.Clone(fs), drawFinding(t)))
 		require.GreaterOrEqual(t, any.Metrics.Recall.V, before.Metrics.Recall.V,
 			"no finding lowers recall")
-		require.GreaterOrEqual(t, any.Literal.Credit, before.Literal.Credit)
+		require.GreaterOrEqual(t, any.Methodology.Credit, before.Methodology.Credit)
 
 		for i := range before.Findings {
 			if f := &before.Findings[i]; !Reviewable(f.Disposition) || f.Review != "" {

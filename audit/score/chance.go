@@ -43,7 +43,7 @@ func (s *scorer) chance() {
 	if rounds == 0 {
 		rounds = chanceRounds
 	}
-	if rounds < 0 || len(s.in.Project.Tree) == 0 || len(s.in.Project.Known) == 0 {
+	if rounds < 0 || len(s.in.Project.Tree) == 0 || len(s.in.Project.Vulnerabilities) == 0 {
 		return
 	}
 	h := fnv.New64a()

@@ -15,7 +15,7 @@ import (
 // the entry's, so it takes no half elsewhere; the entry's own would, and the
 // expectation is 0.21 + 0.79/2.
 func TestChanceByHand(t *testing.T) {
-	p := &audit.Project{Name: "one", Known: []audit.Known{known("K", "a.java", 50, 50, 89)},
+	p := &audit.Project{Name: "one", Vulnerabilities: []audit.Vulnerability{known("K", "a.java", 50, 50, 89)},
 		Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 100},
 			"readme.md": {Path: "readme.md", Lines: 5000}}}
 	for c, want := range map[audit.CWE]float64{943: 0.21, 89: 0.605} {
@@ -35,17 +35,17 @@ func TestChanceByHand(t *testing.T) {
 		Rounds: 20000})
 	require.NoError(t, err)
 	require.InDelta(t, 0.105, r.Metrics.Chance.Mean.V, 0.01)
-	require.Equal(t, score.Of(0), r.Literal.Recall, "the literal knows no parents")
+	require.Equal(t, score.Of(0), r.Methodology.Recall, "the literal knows no parents")
 }
 
 // The corroborated entry is one of two alike in files of one size: by lot it gets
 // half of what both get.
 func TestChanceOfTheCorroboratedPart(t *testing.T) {
-	p := &audit.Project{Name: "two", Known: []audit.Known{known("K", "a.java", 50, 50, 89),
+	p := &audit.Project{Name: "two", Vulnerabilities: []audit.Vulnerability{known("K", "a.java", 50, 50, 89),
 		known("L", "b.java", 50, 50, 89)},
 		Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 100},
 			"b.java": {Path: "b.java", Lines: 100}}}
-	p.Known[0].Corroborated = []string{"an advisory"}
+	p.Vulnerabilities[0].Corroborated = []string{"an advisory"}
 	r, err := score.Score(score.Input{Project: p,
 		Findings: []audit.Finding{finding("F", "b.java", 50, 50, 943)}, Dimensions: dims,
 		Rounds: 20000})
@@ -65,7 +65,7 @@ func TestChancePercentile(t *testing.T) {
 	p := &audit.Project{Name: "many", Tree: audit.Tree{"a.java": {Path: "a.java", Lines: 20000}}}
 	var fs []audit.Finding
 	for i := range 40 {
-		p.Known = append(p.Known, known(fmt.Sprintf("K%02d", i), "a.java", 100+400*i,
+		p.Vulnerabilities = append(p.Vulnerabilities, known(fmt.Sprintf("K%02d", i), "a.java", 100+400*i,
 			100+400*i, 89))
 		fs = append(fs, finding("F", "a.java", 1, 1, 943))
 	}

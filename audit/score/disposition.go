@@ -42,14 +42,14 @@ type Disposition string
 // end of file, no CWE; then what matching says.
 const (
 	Matched Disposition = "matched" // a full match that counts: credit 1
-	Half    Disposition = "half"    // credit 0.5
+	Partial Disposition = "half"    // credit 0.5
 	// matches a vulnerability in full that another finding took, or lies in its Also
 	Duplicate Disposition = "duplicate"
 	// a CWE of the key where the key has no such entry left
-	Misplaced   Disposition = "misplaced"
-	DecoyHit    Disposition = "decoy hit"    // matches a decoy
-	OffKey      Disposition = "off-key"      // nothing of the key: new, or wrong
-	MissingPath Disposition = "missing path" // the file is not in the tree
+	WrongLocation Disposition = "misplaced"
+	DecoyHit      Disposition = "decoy hit"    // matches a decoy
+	Unmatched     Disposition = "off-key"      // nothing of the key: new, or wrong
+	MissingPath   Disposition = "missing path" // the file is not in the tree
 	// the range starts behind the file's last line
 	PastEnd    Disposition = "line past end of file"
 	NoCWE      Disposition = "no CWE"     // nothing to match by
@@ -58,7 +58,7 @@ const (
 
 // Dispositions returns the ten dispositions in the order of reports.
 func Dispositions() []Disposition {
-	return []Disposition{Matched, Half, Duplicate, Misplaced, DecoyHit, OffKey, MissingPath,
+	return []Disposition{Matched, Partial, Duplicate, WrongLocation, DecoyHit, Unmatched, MissingPath,
 		PastEnd, NoCWE, Suppressed}
 }
 
@@ -123,24 +123,24 @@ type Scored struct {
 	Free bool `json:"free,omitempty"`
 	// as a person judged it: "true", "false", "arguable", "same DVJA-03", or "repeated" for one
 	// that says again what was judged; empty when nobody did
-	Review    string      `json:"review,omitempty"`
-	Ignored   []audit.CWE `json:"ignored,omitempty"`    // CWEs behind the first three
-	Literal   float64     `json:"literal_credit"`       // credit in the literal score
-	LiteralID string      `json:"literal_id,omitempty"` // the entry that it took there
+	Review            string      `json:"review,omitempty"`
+	Ignored           []audit.CWE `json:"ignored,omitempty"`    // CWEs behind the first three
+	MethodologyCredit float64     `json:"literal_credit"`       // credit in the literal score
+	MethodologyID     string      `json:"literal_id,omitempty"` // the entry that it took there
 }
 
 // Fingerprint names the finding for reviews: equal for equal claims (file,
 // function, lines, counting CWEs), whoever makes them and in whatever words.
 func (s *Scored) Fingerprint() string { return Fingerprint(&s.Finding, s.Path) }
 
-// A KnownResult is what became of one entry of the key.
-type KnownResult struct {
-	ID            string          `json:"id"`
-	File          string          `json:"file,omitempty"`
-	Dimension     audit.Dimension `json:"dimension"`
-	Finding       int             `json:"finding"` // index in Result.Findings; -1 for none
-	Credit        float64         `json:"credit"`  // 1, 0.5 or 0
-	Duplicates    int             `json:"duplicates,omitempty"`
-	Corroborated  bool            `json:"corroborated,omitempty"`
-	LiteralCredit float64         `json:"literal_credit"`
+// A EntryResult is what became of one entry of the key.
+type EntryResult struct {
+	ID                string          `json:"id"`
+	File              string          `json:"file,omitempty"`
+	Dimension         audit.Dimension `json:"dimension"`
+	Finding           int             `json:"finding"` // index in Result.Findings; -1 for none
+	Credit            float64         `json:"credit"`  // 1, 0.5 or 0
+	Duplicates        int             `json:"duplicates,omitempty"`
+	Corroborated      bool            `json:"corroborated,omitempty"`
+	MethodologyCredit float64         `json:"literal_credit"`
 }

@@ -18,7 +18,7 @@ func (s *scorer) explain() {
 		sc := s.scored(c)
 		switch {
 		case p.entry != nil && p.partial:
-			sc.Disposition, sc.Match = Half, s.key.reason(p.entry, c, standIn)
+			sc.Disposition, sc.Match = Partial, s.key.reason(p.entry, c, standIn)
 			s.credit(p.entry, c, 0.5)
 		case p.entry != nil:
 			sc.Disposition, sc.Match = Matched, s.key.reason(p.entry, c, oneStepOff)
@@ -84,17 +84,17 @@ func (s *scorer) unmatched(c *claim) {
 			standIn), k.Duplicates < maxFree
 		k.Duplicates++
 	case len(near) > 0:
-		sc.Disposition, sc.Match = Misplaced, s.key.reason(near[0], c, standIn)
+		sc.Disposition, sc.Match = WrongLocation, s.key.reason(near[0], c, standIn)
 		sc.Match.Detail = "another finding took the entry"
 		if len(near) > 1 {
 			sc.Match.Detail = "other findings took all such entries of the file"
 		}
 	case c.other != nil:
-		sc.Disposition, sc.Match = Misplaced, Match{Entry: c.other.ID, Distance: -1,
+		sc.Disposition, sc.Match = WrongLocation, Match{Entry: c.other.ID, Distance: -1,
 			Detail: "another file"}
 		s.key.relate(&sc.Match, c.other, c, standIn)
 	default:
-		sc.Disposition, sc.Match = OffKey, Match{Distance: -1}
+		sc.Disposition, sc.Match = Unmatched, Match{Distance: -1}
 	}
 }
 

@@ -27,7 +27,7 @@ func figuresOf(trials []*Result, literal bool) *figures {
 	all := make([]*Metrics, len(trials))
 	for i, r := range trials {
 		if all[i] = &r.Metrics; literal {
-			all[i] = r.Literal.Metrics()
+			all[i] = r.Methodology.Metrics()
 		}
 	}
 	if m := means(all); m != nil {
@@ -60,7 +60,7 @@ func mean[T any](all []T, figure func(T) Value) Value {
 // FiguresOf returns the figures of trials that every output shows: those of [AuditMetrics]
 // as their means over the valid trials, and what all trials together consumed; everything
 // else is the first valid trial's. It returns nil without a valid trial.
-func FiguresOf(trials []Trial) *Metrics {
+func FiguresOf(trials []AuditTrial) *Metrics {
 	var counting []*Metrics
 	var used Consumed
 	for i := range trials {
@@ -111,8 +111,8 @@ func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
 	return p
 }
 
-// A Trial is one run of an auditor on a project.
-type Trial struct {
+// A AuditTrial is one run of an auditor on a project.
+type AuditTrial struct {
 	Result       *Result
 	Invalid      string  // why the trial does not count; then Result is not looked at
 	Skipped      bool    // it was never begun: a run with such a trial is not complete

@@ -15,8 +15,8 @@ func (r *Result) mend() {
 	right := 0
 	for i := range r.Known {
 		k := &r.Known[i]
-		if k.Credit, k.LiteralCredit = 0, 0; k.Finding < 0 {
-			k.Credit, k.LiteralCredit = 1, 1
+		if k.Credit, k.MethodologyCredit = 0, 0; k.Finding < 0 {
+			k.Credit, k.MethodologyCredit = 1, 1
 			right++
 		}
 	}
@@ -30,6 +30,6 @@ func (r *Result) mend() {
 		d.Full = d.Known - d.Full
 		d.Credit, d.Recall = float64(d.Full), Ratio(float64(d.Full), float64(d.Known))
 	}
-	r.Literal = Literal{Credit: float64(right), Recall: r.Metrics.Recall,
+	r.Methodology = MethodologyScore{Credit: float64(right), Recall: r.Metrics.Recall,
 		Dimensions: r.Metrics.Dimensions}
 }

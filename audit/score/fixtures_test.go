@@ -54,7 +54,7 @@ func TestRandomFindingsOnDataEase(t *testing.T) {
 			Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		most = max(most, r.Metrics.Recall.V)
-		literal += r.Literal.Recall.V / draws
+		literal += r.Methodology.Recall.V / draws
 	}
 	t.Logf("80 random findings: recall at most %.2f %%; by the literal %.1f %% on average",
 		100*most, 100*literal)

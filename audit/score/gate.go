@@ -97,9 +97,9 @@ func (g *gate) reasons() ([]Reason, error) {
 }
 
 // projects returns what the gate compares: of each project a number for each trial.
-func projects(all []*sides, of func(*sides, *Result) float64) (out []stat.Project) {
+func projects(all []*sides, of func(*sides, *Result) float64) (out []stat.ProjectTrials) {
 	for _, d := range all {
-		p := stat.Project{Name: d.name, Entries: len(d.now[0].Known)}
+		p := stat.ProjectTrials{Name: d.name, Entries: len(d.now[0].Known)}
 		for _, r := range d.baseline {
 			p.Baseline = append(p.Baseline, of(d, r))
 		}
@@ -114,7 +114,7 @@ func projects(all []*sides, of func(*sides, *Result) float64) (out []stat.Projec
 // credit returns the credit of a trial by the score that the goals use.
 func credit(d *sides, r *Result) float64 {
 	if d.goals.asserted() {
-		return r.Literal.Credit
+		return r.Methodology.Credit
 	}
 	return r.Metrics.Credit
 }
@@ -228,12 +228,12 @@ func pooledOf(all []*sides, beside bool) (now, was Value) {
 }
 
 // why says which rule decided, and how often chance does the same.
-func (g *gate) why(tested []stat.Project) string {
+func (g *gate) why(tested []stat.ProjectTrials) string {
 	x := g.recall
 	switch x.Rule {
 	case stat.ByProject, stat.ByCollapse:
 		p := tested[slices.IndexFunc(tested,
-			func(p stat.Project) bool { return p.Name == x.Project })]
+			func(p stat.ProjectTrials) bool { return p.Name == x.Project })]
 		text := fmt.Sprintf("%s fell from %s to %s of %d", p.Name, span(p.Baseline),
 			span(p.Now), p.Entries)
 		switch {
@@ -380,9 +380,9 @@ func (g *gate) advice(a stat.Advice) *Advice {
 func (d *sides) price(a *Advice, rules Rules) {
 	trials := slices.Concat(d.trials[0], d.trials[1])
 	n := float64(a.Trials + a.Baseline)
-	a.USD += n * average(trials, func(t Trial) float64 { return t.USD })
+	a.USD += n * average(trials, func(t AuditTrial) float64 { return t.USD })
 	a.Minutes += n * average(trials,
-		func(t Trial) float64 { return t.Seconds }) / 60 / float64(max(1, rules.Concurrency))
+		func(t AuditTrial) float64 { return t.Seconds }) / 60 / float64(max(1, rules.Concurrency))
 }
 
 // average leaves out trials of which the figure is not known.
@@ -548,19 +548,19 @@ func (g *gate) nextStage(stage int) *Advice {
 
 // usd returns the reason about dollars.
 func (g *gate) usd() (Reason, bool, error) {
-	return g.costs(MetricCost, "dollars", func(t Trial) float64 { return t.USD })
+	return g.costs(MetricCost, "dollars", func(t AuditTrial) float64 { return t.USD })
 }
 
 // seconds returns the reason about time.
 func (g *gate) seconds() (Reason, bool, error) {
-	return g.costs(MetricTime, "seconds", func(t Trial) float64 { return t.Seconds })
+	return g.costs(MetricTime, "seconds", func(t AuditTrial) float64 { return t.Seconds })
 }
 
 // costs warns where a trial costs at least a quarter more, and chance does not explain it.
-func (g *gate) costs(metric, unit string, of func(Trial) float64) (Reason, bool, error) {
-	var ps []stat.Project
+func (g *gate) costs(metric, unit string, of func(AuditTrial) float64) (Reason, bool, error) {
+	var ps []stat.ProjectTrials
 	for _, d := range g.sides {
-		p := stat.Project{Name: d.name}
+		p := stat.ProjectTrials{Name: d.name}
 		for side, to := range []*[]float64{&p.Now, &p.Baseline} {
 			for _, t := range d.trials[side] {
 				if v := of(t); v > 0 {
@@ -589,7 +589,7 @@ func (g *gate) costs(metric, unit string, of func(Trial) float64) (Reason, bool,
 }
 
 // means2 returns the means over projects of the new side and the baseline.
-func means2(ps []stat.Project) (now, was float64) {
+func means2(ps []stat.ProjectTrials) (now, was float64) {
 	mean := func(x []float64) float64 {
 		sum := 0.0
 		for _, v := range x {

@@ -17,7 +17,7 @@ func suiteOf(t testing.TB, n int, now, baseline []int) (subjects []score.Subject
 	for i := range n {
 		p := hundred(20)
 		p.Name, p.KeyHash = fmt.Sprint("p", i), fmt.Sprint("k", i)
-		side := func(ns []int) (ts []score.Trial) {
+		side := func(ns []int) (ts []score.AuditTrial) {
 			for _, n := range ns {
 				trial := found(t, p, n, 0)
 				trial.USD, trial.Seconds = 1, 120
@@ -31,7 +31,7 @@ func suiteOf(t testing.TB, n int, now, baseline []int) (subjects []score.Subject
 }
 
 // recall returns the reason that compares recall with the baseline.
-func recall(t testing.TB, s score.Suite) score.Reason {
+func recall(t testing.TB, s score.SuiteJudgement) score.Reason {
 	t.Helper()
 	var all []score.Reason
 	of := s.Reasons
@@ -53,7 +53,7 @@ func TestGateVerdicts(t *testing.T) {
 		projects      int
 		now, baseline []int
 		verdict       audit.Verdict
-		code          score.Code
+		code          score.ReasonCode
 		text          string
 		advice        *score.Advice
 	}{
@@ -194,8 +194,8 @@ func TestOtherGoalsBesideABaseline(t *testing.T) {
 
 func TestShippedGoalsWarn(t *testing.T) {
 	p := hundred(20)
-	j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Shipped: true},
-		Now: []score.Trial{found(t, p, 10, 0)}}, score.Rules{})
+	j, err := score.Judge(score.Subject{Goals: score.ProjectGoals{Recall: 0.7, Shipped: true},
+		Now: []score.AuditTrial{found(t, p, 10, 0)}}, score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Warn, j.Verdict)
 	require.Contains(t, j.Reasons[0].Text,
@@ -204,7 +204,7 @@ func TestShippedGoalsWarn(t *testing.T) {
 
 // False findings are compared where the key is whole; cost and time warn, and never fail.
 func TestFalseFindingsAndCost(t *testing.T) {
-	judge := func(whole bool, noise int, usd float64) score.Suite {
+	judge := func(whole bool, noise int, usd float64) score.SuiteJudgement {
 		subjects := suiteOf(t, 13, []int{12}, []int{12, 11, 13})
 		for i := range subjects {
 			s := &subjects[i]
@@ -240,8 +240,8 @@ func TestMethodologyDecides(t *testing.T) {
 	for now, want := range map[int]audit.Verdict{160: audit.Pass, 159: audit.Pass, 158: audit.Warn,
 		150: audit.Warn, 149: audit.Fail, 165: audit.Pass} {
 		p := hundred(200)
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Methodology: true},
-			Now: []score.Trial{found(t, p, now, 0)}, Baseline: []score.Trial{found(t, p, 160, 0)}},
+		j, err := score.Judge(score.Subject{Goals: score.ProjectGoals{Methodology: true},
+			Now: []score.AuditTrial{found(t, p, now, 0)}, Baseline: []score.AuditTrial{found(t, p, 160, 0)}},
 			score.Rules{})
 		require.NoError(t, err)
 		require.Equal(t, want, j.Verdict, "%d: %+v", now, j.Reasons)
@@ -250,7 +250,7 @@ func TestMethodologyDecides(t *testing.T) {
 	p := hundred(20)
 	goals, err := score.GoalsFor(p, audit.Goals{Recall: 0.7, Gate: "methodology"})
 	require.NoError(t, err)
-	j, err := score.Judge(score.Subject{Goals: goals, Now: []score.Trial{found(t, p, 13, 0)}},
+	j, err := score.Judge(score.Subject{Goals: goals, Now: []score.AuditTrial{found(t, p, 13, 0)}},
 		score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict)

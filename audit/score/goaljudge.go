@@ -17,7 +17,7 @@ type goalFigure struct {
 }
 
 // figures returns what goals are set for.
-func (g *Goals) figures(f *figures) []goalFigure {
+func (g *ProjectGoals) figures(f *figures) []goalFigure {
 	exact := func(v Value) Span { return Span{v, v} }
 	all := []goalFigure{
 		{MetricRecall, "", g.Recall, exact(f.recall)},
@@ -149,9 +149,9 @@ func metP(all []*sides) float64 {
 // goal adds the goal for recall to the reason r, over the projects that state one. A missed
 // goal that the baseline met is FAIL if neither three standard errors nor chance (p at most 5
 // %) explain it; below four projects three trials are needed.
-func (g *gate) goal(r *Reason, tested []stat.Project) {
+func (g *gate) goal(r *Reason, tested []stat.ProjectTrials) {
 	var goal, now, was, weight float64
-	var stated []stat.Project
+	var stated []stat.ProjectTrials
 	for i, d := range g.keyed {
 		if d.goals.Recall > 0 && i < len(tested) {
 			p := tested[i]

@@ -9,15 +9,15 @@ import (
 	"assay/audit"
 )
 
-// Goals are what an auditor must reach on one project. A zero asks for nothing.
-type Goals struct {
-	Recall    float64 // 0 to 1
-	Precision float64
-	F1        float64
-	Coverage  int                     // dimensions, of ten
-	Expected  int                     // credit: found entries, a half counting a half
-	Minimums  map[audit.Dimension]int // credit by dimension
-	Literal   bool                    // the literal score is asserted, not ours
+// ProjectGoals are what an auditor must reach on one project. A zero asks for nothing.
+type ProjectGoals struct {
+	Recall             float64 // 0 to 1
+	Precision          float64
+	F1                 float64
+	Coverage           int                     // dimensions, of ten
+	Expected           int                     // credit: found entries, a half counting a half
+	Minimums           map[audit.Dimension]int // credit by dimension
+	ByMethodologyScore bool                    // the literal score is asserted, not ours
 	// recall at chance warns, and does not fail
 	AtChance bool `json:",omitempty"`
 	// the user states none, and these are Assay's
@@ -28,10 +28,10 @@ type Goals struct {
 }
 
 // asserted reports whether the literal score is the one that is judged.
-func (g *Goals) asserted() bool { return g.Literal || g.Methodology }
+func (g *ProjectGoals) asserted() bool { return g.ByMethodologyScore || g.Methodology }
 
 // stated reports whether anything is asked for.
-func (g *Goals) stated() bool {
+func (g *ProjectGoals) stated() bool {
 	return g.Recall > 0 || g.Precision > 0 || g.F1 > 0 || g.Coverage > 0 || g.Expected > 0 ||
 		len(g.Minimums) > 0
 }
@@ -39,15 +39,15 @@ func (g *Goals) stated() bool {
 // GoalsFor returns the goals of one project: those of goals.md, with the project's own recall
 // and coverage goals, expected findings and minimums. The goal for coverage is at most the
 // number of dimensions in the key.
-func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
-	goals := Goals{Recall: g.Recall, Precision: g.Precision, F1: g.F1, Coverage: g.Coverage,
+func GoalsFor(p *audit.Project, g audit.Goals) (ProjectGoals, error) {
+	goals := ProjectGoals{Recall: g.Recall, Precision: g.Precision, F1: g.F1, Coverage: g.Coverage,
 		Expected: p.Expected, Minimums: p.Minimums, AtChance: g.AtChance,
 		Methodology: g.Gate == "methodology"}
 	if p.RecallGoal > 0 {
 		goals.Recall = p.RecallGoal
 	}
 	held := map[audit.Dimension]bool{}
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		held[k.Dimension] = true
 	}
 	goals.Coverage = min(goals.Coverage, len(held))
@@ -57,35 +57,35 @@ func GoalsFor(p *audit.Project, g audit.Goals) (Goals, error) {
 	switch g.Score {
 	case "", "assay":
 	case "literal":
-		goals.Literal = true
+		goals.ByMethodologyScore = true
 	default:
-		return Goals{}, fmt.Errorf("%s: score %q: expected assay or literal", g.Pos, g.Score)
+		return ProjectGoals{}, fmt.Errorf("%s: score %q: expected assay or literal", g.Pos, g.Score)
 	}
 	return goals, nil
 }
 
-// A Code names what a reason is about, for programs.
-type Code string
+// A ReasonCode names what a reason is about, for programs.
+type ReasonCode string
 
 // The codes of reasons.
 const (
-	CodeInvalid     Code = "invalid"     // trials that do not count
-	CodeUnanswered  Code = "unanswered"  // too many trials without an answer, or none with one
-	CodeUnconfined  Code = "unconfined"  // the auditor ran outside of the sandbox
-	CodeChance      Code = "chance"      // no better than random placement
-	CodeGoal        Code = "goal"        // a goal, met or missed; Metric says which
-	CodeReview      Code = "review"      // a goal that depends on findings that nobody has reviewed
-	CodeDrop        Code = "drop"        // worse than the baseline, or no sign of it
-	CodePossible    Code = "possible"    // perhaps worse than the baseline
-	CodeWide        Code = "wide"        // no sign of a drop, but a large one is not excluded
-	CodeProvider    Code = "provider"    // a drop that the side run beside shares
-	CodeCost        Code = "cost"        // dearer or slower than the baseline
-	CodeMethodology Code = "methodology" // the methodology's own verdict
-	CodeStochastic  Code = "stochastic"  // called deterministic, but two trials differ
-	CodeReplay      Code = "replay"      // a recording is scored otherwise than at its baseline
-	CodeCheck       Code = "check"       // a check of the smoke test
+	CodeInvalid     ReasonCode = "invalid"     // trials that do not count
+	CodeUnanswered  ReasonCode = "unanswered"  // too many trials without an answer, or none with one
+	CodeUnconfined  ReasonCode = "unconfined"  // the auditor ran outside of the sandbox
+	CodeChance      ReasonCode = "chance"      // no better than random placement
+	CodeGoal        ReasonCode = "goal"        // a goal, met or missed; Metric says which
+	CodeReview      ReasonCode = "review"      // a goal that depends on findings that nobody has reviewed
+	CodeDrop        ReasonCode = "drop"        // worse than the baseline, or no sign of it
+	CodePossible    ReasonCode = "possible"    // perhaps worse than the baseline
+	CodeWide        ReasonCode = "wide"        // no sign of a drop, but a large one is not excluded
+	CodeProvider    ReasonCode = "provider"    // a drop that the side run beside shares
+	CodeCost        ReasonCode = "cost"        // dearer or slower than the baseline
+	CodeMethodology ReasonCode = "methodology" // the methodology's own verdict
+	CodeStochastic  ReasonCode = "stochastic"  // called deterministic, but two trials differ
+	CodeReplay      ReasonCode = "replay"      // a recording is scored otherwise than at its baseline
+	CodeCheck       ReasonCode = "check"       // a check of the smoke test
 	// a planted flaw that was not found; a wrong answer under Strict
-	CodeMiss Code = "miss"
+	CodeMiss ReasonCode = "miss"
 )
 
 // The metrics that reasons are about.
@@ -106,7 +106,7 @@ const (
 // A Reason is one reason for a verdict, in words for people and in numbers for
 // programs.
 type Reason struct {
-	Code     Code          `json:"code"`
+	Code     ReasonCode    `json:"code"`
 	Verdict  audit.Verdict `json:"verdict"`
 	Metric   string        `json:"metric,omitempty"`
 	About    string        `json:"about,omitempty"` // a dimension, an entry, a check

@@ -21,11 +21,11 @@ type Rules struct {
 // A Subject is one project with the trials of both sides.
 type Subject struct {
 	Name     string // of the project; that of its first result by default
-	Goals    Goals
-	Now      []Trial
-	Baseline []Trial  // empty: there is none
-	Beside   []Trial  // of another side that ran beside Now, with -beside; it decides where it can
-	Changed  []string // what of the auditor changed since the baseline
+	Goals    ProjectGoals
+	Now      []AuditTrial
+	Baseline []AuditTrial // empty: there is none
+	Beside   []AuditTrial // of another side that ran beside Now, with -beside; it decides where it can
+	Changed  []string     // what of the auditor changed since the baseline
 }
 
 // Judge judges an auditor on one project. It returns an error, a *[MismatchError]
@@ -38,8 +38,8 @@ func Judge(s Subject, rules Rules) (Judgement, error) {
 	return suite.Projects[0], nil
 }
 
-// A Suite is the judgement over several projects.
-type Suite struct {
+// A SuiteJudgement is the judgement over several projects.
+type SuiteJudgement struct {
 	Verdict audit.Verdict `json:"verdict"` // the gravest
 	// of all projects together, the gravest first; those of a single one are its own
 	Reasons  []Reason    `json:"reasons,omitempty"`
@@ -56,19 +56,19 @@ type Suite struct {
 // and time got worse is decided over all of them (package stat), and so is the goal for
 // recall; other goals are each project's own. Trials that are invalid stay out, and so
 // does a project without a valid trial on a side.
-func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
+func JudgeSuite(subjects []Subject, rules Rules) (SuiteJudgement, error) {
 	all := make([]sides, len(subjects))
 	valid, compared := 0, false
 	for i := range subjects {
 		var err error
 		if all[i], err = newSides(&subjects[i], rules); err != nil {
-			return Suite{}, err
+			return SuiteJudgement{}, err
 		}
 		all[i].alone = len(subjects) == 1
 		valid += len(all[i].now)
 		compared = compared || len(all[i].baseline) > 0
 	}
-	var suite Suite
+	var suite SuiteJudgement
 	g := gate{sides: inGate(all), all: all, rules: rules}
 	p := metP(g.sides)
 	for i := range all {
@@ -77,7 +77,7 @@ func JudgeSuite(subjects []Subject, rules Rules) (Suite, error) {
 	if valid > 0 {
 		reasons, err := g.reasons()
 		if err != nil {
-			return Suite{}, err
+			return SuiteJudgement{}, err
 		}
 		suite.Confirm = g.recall.Confirm
 		if suite.Reasons = reasons; len(all) == 1 {
@@ -136,10 +136,10 @@ func pooled(all []sides) (now, baseline Value) {
 type sides struct {
 	name          string
 	alone         bool // there is no other project
-	goals         Goals
+	goals         ProjectGoals
 	now, baseline []*Result
-	trials        [2][]Trial // the same, with what they cost: now, baseline
-	beside        *sides     // with the trials that ran beside as its baseline; nil without
+	trials        [2][]AuditTrial // the same, with what they cost: now, baseline
+	beside        *sides          // with the trials that ran beside as its baseline; nil without
 	invalid       []string
 	planned       int
 	skipped       int
@@ -201,8 +201,8 @@ func newSides(s *Subject, rules Rules) (sides, error) {
 }
 
 // valid returns the trials that are not invalid.
-func valid(ts []Trial) []Trial {
-	return slices.DeleteFunc(slices.Clone(ts), func(t Trial) bool { return t.Invalid != "" })
+func valid(ts []AuditTrial) []AuditTrial {
+	return slices.DeleteFunc(slices.Clone(ts), func(t AuditTrial) bool { return t.Invalid != "" })
 }
 
 // inGate returns the projects that take part in the gate: stochastic, with a trial on

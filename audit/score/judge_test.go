@@ -18,23 +18,23 @@ func hundred(n int) *audit.Project {
 	for i := range n {
 		file := fmt.Sprintf("f%d.java", i/20)
 		p.Tree[file] = audit.TreeFile{Path: file, Lines: 1000}
-		p.Known = append(p.Known, known(fmt.Sprintf("K%03d", i), file, 20+40*(i%20),
+		p.Vulnerabilities = append(p.Vulnerabilities, known(fmt.Sprintf("K%03d", i), file, 20+40*(i%20),
 			20+40*(i%20), 89))
 	}
 	return p
 }
 
 // found scores the findings of the first n entries and noise off-key ones.
-func found(t testing.TB, p *audit.Project, n, noise int) score.Trial {
+func found(t testing.TB, p *audit.Project, n, noise int) score.AuditTrial {
 	t.Helper()
 	fs := score.AsFindings(p)[:n]
 	for i := range noise {
 		fs = append(fs, finding(fmt.Sprintf("N%d", i), "f0.java", 900, 900, 918))
 	}
-	return score.Trial{Result: mustScore(t, p, fs...)}
+	return score.AuditTrial{Result: mustScore(t, p, fs...)}
 }
 
-func reason(t testing.TB, j score.Judgement, code score.Code, metric string) score.Reason {
+func reason(t testing.TB, j score.Judgement, code score.ReasonCode, metric string) score.Reason {
 	t.Helper()
 	i := slices.IndexFunc(j.Reasons,
 		func(g score.Reason) bool { return g.Code == code && g.Metric == metric })
@@ -60,8 +60,8 @@ func TestLiteralRuleOfDeterministicAuditors(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			p := hundred(c.entries)
 			j, err := score.Judge(score.Subject{
-				Now:      []score.Trial{found(t, p, c.now, 0)},
-				Baseline: []score.Trial{found(t, p, c.base, 0)},
+				Now:      []score.AuditTrial{found(t, p, c.now, 0)},
+				Baseline: []score.AuditTrial{found(t, p, c.base, 0)},
 			}, score.Rules{Deterministic: true})
 			require.NoError(t, err)
 			require.Equal(t, c.want, j.Verdict, "%+v", j.Reasons)
@@ -76,7 +76,7 @@ func TestLiteralRuleOfDeterministicAuditors(t *testing.T) {
 func TestDropInPrecisionOfDeterministicAuditors(t *testing.T) {
 	p := hundred(20)
 	j, err := score.Judge(score.Subject{
-		Now: []score.Trial{found(t, p, 18, 3)}, Baseline: []score.Trial{found(t, p, 18, 0)},
+		Now: []score.AuditTrial{found(t, p, 18, 3)}, Baseline: []score.AuditTrial{found(t, p, 18, 0)},
 	}, score.Rules{Deterministic: true})
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, j.Verdict)
@@ -86,10 +86,10 @@ func TestDropInPrecisionOfDeterministicAuditors(t *testing.T) {
 
 func TestGoals(t *testing.T) {
 	p := hundred(20)
-	at := func(n int) []score.Trial { return []score.Trial{found(t, p, n, 0)} }
-	goals := score.Goals{Recall: 0.7}
+	at := func(n int) []score.AuditTrial { return []score.AuditTrial{found(t, p, n, 0)} }
+	goals := score.ProjectGoals{Recall: 0.7}
 	for _, c := range []struct {
-		now, base []score.Trial
+		now, base []score.AuditTrial
 		want      audit.Verdict
 		why       string
 	}{
@@ -112,7 +112,7 @@ func TestGoals(t *testing.T) {
 
 func TestEveryGoalCanBeMissed(t *testing.T) {
 	p := hundred(20)
-	for metric, goals := range map[string]score.Goals{
+	for metric, goals := range map[string]score.ProjectGoals{
 		score.MetricRecall:   {Recall: 0.9},
 		score.MetricF1:       {F1: 0.9},
 		score.MetricCoverage: {Coverage: 2},
@@ -121,7 +121,7 @@ func TestEveryGoalCanBeMissed(t *testing.T) {
 	} {
 		t.Run(metric, func(t *testing.T) {
 			j, err := score.Judge(score.Subject{Goals: goals,
-				Now: []score.Trial{found(t, p, 10, 0)}}, score.Rules{})
+				Now: []score.AuditTrial{found(t, p, 10, 0)}}, score.Rules{})
 			require.NoError(t, err)
 			require.Equal(t, audit.Fail, j.Verdict)
 			require.Len(t, j.Reasons, 1)
@@ -129,8 +129,8 @@ func TestEveryGoalCanBeMissed(t *testing.T) {
 		})
 	}
 	t.Run("precision of no findings", func(t *testing.T) {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.5},
-			Now: []score.Trial{found(t, p, 0, 0)}}, score.Rules{})
+		j, err := score.Judge(score.Subject{Goals: score.ProjectGoals{Precision: 0.5},
+			Now: []score.AuditTrial{found(t, p, 0, 0)}}, score.Rules{})
 		require.NoError(t, err)
 		require.Equal(t, audit.Fail, j.Verdict,
 			"no findings is a result, not INVALID, and undefined is not met")
@@ -159,8 +159,8 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 		return mustScore(t, &q, fs...)
 	}
 	judge := func(r *score.Result) score.Judgement {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85},
-			Now: []score.Trial{{Result: r}}}, score.Rules{})
+		j, err := score.Judge(score.Subject{Goals: score.ProjectGoals{Precision: 0.85},
+			Now: []score.AuditTrial{{Result: r}}}, score.Rules{})
 		require.NoError(t, err)
 		return j
 	}
@@ -218,15 +218,15 @@ func TestPrecisionGoalHangsOnReviews(t *testing.T) {
 // hangs on the reviews of the second.
 func TestPrecisionGoalOfTrialsHangsOnReviews(t *testing.T) {
 	p := hundred(60)
-	trial := func(n, noise int) score.Trial {
+	trial := func(n, noise int) score.AuditTrial {
 		fs := score.AsFindings(p)[:n]
 		for i := range noise {
 			fs = append(fs, finding("N", "f0.java", 1+20*i, 1+20*i, 918))
 		}
-		return score.Trial{Result: mustScore(t, p, fs...)}
+		return score.AuditTrial{Result: mustScore(t, p, fs...)}
 	}
-	j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.85},
-		Now: []score.Trial{trial(60, 0), trial(30, 50)}}, score.Rules{})
+	j, err := score.Judge(score.Subject{Goals: score.ProjectGoals{Precision: 0.85},
+		Now: []score.AuditTrial{trial(60, 0), trial(30, 50)}}, score.Rules{})
 	require.NoError(t, err)
 	g := reason(t, j, score.CodeReview, score.MetricPrecision)
 	require.Contains(t, g.Text,
@@ -238,31 +238,31 @@ func TestInvalidStaysOut(t *testing.T) {
 	p := hundred(20)
 	q := hundred(20)
 	q.Name, q.KeyHash = "other", "k2"
-	timedOut := score.Trial{Invalid: "timed out after 30 s"}
-	judge := func(rules score.Rules, now ...[]score.Trial) score.Suite {
+	timedOut := score.AuditTrial{Invalid: "timed out after 30 s"}
+	judge := func(rules score.Rules, now ...[]score.AuditTrial) score.SuiteJudgement {
 		var subjects []score.Subject
 		for i, trials := range now {
 			subjects = append(subjects, score.Subject{Name: fmt.Sprint("p", i),
-				Goals: score.Goals{Recall: 0.7}, Now: trials})
+				Goals: score.ProjectGoals{Recall: 0.7}, Now: trials})
 		}
 		s, err := score.JudgeSuite(subjects, rules)
 		require.NoError(t, err)
 		return s
 	}
-	some := judge(score.Rules{}, []score.Trial{found(t, p, 20, 0), timedOut})
+	some := judge(score.Rules{}, []score.AuditTrial{found(t, p, 20, 0), timedOut})
 	require.Equal(t, audit.Warn, some.Verdict)
 	require.Contains(t, some.Projects[0].Reasons[0].Text, "1 of 2 trials do not count: timed out")
 	require.Equal(t, audit.Fail, judge(score.Rules{Strict: true},
-		[]score.Trial{found(t, p, 20, 0), timedOut}).Verdict)
+		[]score.AuditTrial{found(t, p, 20, 0), timedOut}).Verdict)
 
-	none := judge(score.Rules{}, []score.Trial{timedOut})
+	none := judge(score.Rules{}, []score.AuditTrial{timedOut})
 	require.Equal(t, audit.Invalid, none.Verdict)
 	require.Equal(t, audit.Invalid, judge(score.Rules{}, nil).Verdict, "no trial was run")
-	one := judge(score.Rules{}, []score.Trial{found(t, p, 20, 0)}, []score.Trial{timedOut})
+	one := judge(score.Rules{}, []score.AuditTrial{found(t, p, 20, 0)}, []score.AuditTrial{timedOut})
 	require.Equal(t, audit.Warn, one.Verdict, "a project is left out, and named")
 	require.Contains(t, one.Projects[1].Reasons[0].Text, "the project is left out")
 
-	require.Equal(t, audit.Fail, judge(score.Rules{}, []score.Trial{found(t, p, 0, 0)}).Verdict,
+	require.Equal(t, audit.Fail, judge(score.Rules{}, []score.AuditTrial{found(t, p, 0, 0)}).Verdict,
 		"a run that found nothing counts")
 }
 
@@ -277,18 +277,18 @@ func TestChanceNeverPasses(t *testing.T) {
 	r, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims})
 	require.NoError(t, err)
 	require.Greater(t, r.Metrics.Chance.P99.V, r.Metrics.Chance.Mean.V)
-	judge := func(recall float64, base ...score.Trial) audit.Verdict {
+	judge := func(recall float64, base ...score.AuditTrial) audit.Verdict {
 		x := *r
 		x.Metrics.Recall = score.Of(recall)
-		j, err := score.Judge(score.Subject{Now: []score.Trial{{Result: &x}}, Baseline: base},
+		j, err := score.Judge(score.Subject{Now: []score.AuditTrial{{Result: &x}}, Baseline: base},
 			score.Rules{})
 		require.NoError(t, err)
 		return j.Verdict
 	}
 	require.Equal(t, audit.Fail, judge(r.Metrics.Chance.P99.V-0.05))
-	require.Equal(t, audit.Fail, judge(r.Metrics.Chance.Mean.V, score.Trial{Result: r}),
+	require.Equal(t, audit.Fail, judge(r.Metrics.Chance.Mean.V, score.AuditTrial{Result: r}),
 		"a baseline does not excuse chance")
-	require.NotEqual(t, audit.Fail, judge(r.Metrics.Chance.P99.V-0.05, score.Trial{Result: r}),
+	require.NotEqual(t, audit.Fail, judge(r.Metrics.Chance.P99.V-0.05, score.AuditTrial{Result: r}),
 		"but beside one a run may be poor")
 }
 
@@ -302,8 +302,8 @@ func TestComparisonAcrossRulesAndKeysRefuses(t *testing.T) {
 	} {
 		old := found(t, p, 14, 0)
 		change(old.Result)
-		_, err := score.Judge(score.Subject{Now: []score.Trial{found(t, p, 14, 0)},
-			Baseline: []score.Trial{old}}, score.Rules{})
+		_, err := score.Judge(score.Subject{Now: []score.AuditTrial{found(t, p, 14, 0)},
+			Baseline: []score.AuditTrial{old}}, score.Rules{})
 		var m *score.MismatchError
 		require.True(t, errors.As(err, &m), "%s: %v", what, err)
 		require.Equal(t, what, m.What)
@@ -314,22 +314,22 @@ func TestComparisonAcrossRulesAndKeysRefuses(t *testing.T) {
 func TestLetterCanBeAsserted(t *testing.T) {
 	p := hundred(20)
 	var fs []audit.Finding
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		fs = append(fs, finding("F", k.File, 0, 0, 89))
 	}
 	r := mustScore(t, p, fs...)
 	require.Equal(t, score.Of(0.5), r.Metrics.Recall)
-	require.Equal(t, score.Of(1), r.Literal.Recall)
+	require.Equal(t, score.Of(1), r.Methodology.Recall)
 	for literal, want := range map[bool]audit.Verdict{true: audit.Pass, false: audit.Fail} {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Recall: 0.7, Literal: literal},
-			Now: []score.Trial{{Result: r}}}, score.Rules{})
+		j, err := score.Judge(score.Subject{Goals: score.ProjectGoals{Recall: 0.7, ByMethodologyScore: literal},
+			Now: []score.AuditTrial{{Result: r}}}, score.Rules{})
 		require.NoError(t, err)
 		require.Equal(t, want, j.Verdict)
 	}
 	g, err := score.GoalsFor(&audit.Project{Expected: 7, RecallGoal: 0.6, Coverage: 5},
 		audit.Goals{Recall: 0.7, Coverage: 8, Score: "literal"})
 	require.NoError(t, err)
-	require.Equal(t, score.Goals{Recall: 0.6, Coverage: 5, Expected: 7, Literal: true}, g)
+	require.Equal(t, score.ProjectGoals{Recall: 0.6, Coverage: 5, Expected: 7, ByMethodologyScore: true}, g)
 	_, err = score.GoalsFor(&audit.Project{}, audit.Goals{Score: "mine"})
 	require.Error(t, err)
 }
@@ -338,28 +338,28 @@ func TestLetterCanBeAsserted(t *testing.T) {
 // own record: its low end, and that it had not shown to meet the goal where it had not.
 func TestMissedPrecisionTellsTheBaselineAsItWas(t *testing.T) {
 	p := hundred(60)
-	trial := func(n, noise int) []score.Trial {
+	trial := func(n, noise int) []score.AuditTrial {
 		fs := score.AsFindings(p)[:n]
 		for i := range noise {
 			fs = append(fs, finding("N", "f0.java", 1+20*i, 1+20*i, 918))
 		}
-		return []score.Trial{{Result: mustScore(t, p, fs...)}}
+		return []score.AuditTrial{{Result: mustScore(t, p, fs...)}}
 	}
-	missed := func(now, baseline []score.Trial) score.Reason {
-		j, err := score.Judge(score.Subject{Goals: score.Goals{Precision: 0.7}, Now: now,
+	missed := func(now, baseline []score.AuditTrial) score.Reason {
+		j, err := score.Judge(score.Subject{Goals: score.ProjectGoals{Precision: 0.7}, Now: now,
 			Baseline: baseline}, score.Rules{Deterministic: true})
 		require.NoError(t, err)
 		return reason(t, j, score.CodeGoal, score.MetricPrecision)
 	}
 	for _, now := range []struct {
-		trial []score.Trial
+		trial []score.AuditTrial
 		says  string
 	}{
 		{trial(20, 100), "precision 33.3 % misses the goal of 70.0 %"},
 		{trial(0, 0), "precision is undefined: the goal of 70.0 % is not shown to be met"},
 	} {
 		for _, was := range []struct {
-			trial   []score.Trial
+			trial   []score.AuditTrial
 			verdict audit.Verdict
 			low     float64
 			says    string
@@ -379,12 +379,12 @@ func TestMissedPrecisionTellsTheBaselineAsItWas(t *testing.T) {
 
 func TestIncompleteRunsAreInvalid(t *testing.T) {
 	p := hundred(20)
-	j, err := score.Judge(score.Subject{Now: []score.Trial{found(t, p, 20, 0),
+	j, err := score.Judge(score.Subject{Now: []score.AuditTrial{found(t, p, 20, 0),
 		{Invalid: "not begun: the budget is used up", Skipped: true}}}, score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Invalid, j.Verdict)
-	j, err = score.Judge(score.Subject{Now: []score.Trial{found(t, p, 20, 0)},
-		Beside: []score.Trial{{Invalid: "truncated"}}}, score.Rules{})
+	j, err = score.Judge(score.Subject{Now: []score.AuditTrial{found(t, p, 20, 0)},
+		Beside: []score.AuditTrial{{Invalid: "truncated"}}}, score.Rules{})
 	require.NoError(t, err)
 	require.Equal(t, audit.Invalid, j.Verdict)
 	require.Contains(t, j.Reasons[0].Text, "no trial of the other side counts: truncated")

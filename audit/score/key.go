@@ -22,15 +22,15 @@ const (
 
 // An entry is a vulnerability, a decoy or a ruling, as matching sees it.
 type entry struct {
-	audit.Known // of decoys and rulings what they have in common with a vulnerability
-	kind        kind
-	index       int // in the project's list
-	row         int // in the key
-	at          lines
-	functions   []string // bare names
-	scopes      []scope  // its places, the first one by at and functions
-	gap         int      // lines that may lie between a finding and the entry
-	component   string   // folded; of an entry in a manifest whose title names one
+	audit.Vulnerability // of decoys and rulings what they have in common with a vulnerability
+	kind                kind
+	index               int // in the project's list
+	row                 int // in the key
+	at                  lines
+	functions           []string // bare names
+	scopes              []scope  // its places, the first one by at and functions
+	gap                 int      // lines that may lie between a finding and the entry
+	component           string   // folded; of an entry in a manifest whose title names one
 }
 
 // A scope is a place where a finding matches an entry.
@@ -71,11 +71,11 @@ type candidates struct {
 func newKey(p *audit.Project, dims map[audit.CWE]audit.Dimension) (*key, error) {
 	k := &key{project: p, dims: dims, byCWE: map[audit.CWE]map[*entry]weakness{},
 		byCWEs: map[[maxCWEs]audit.CWE]*candidates{}}
-	for i := range p.Known {
-		k.add(known, i, p.Known[i])
+	for i := range p.Vulnerabilities {
+		k.add(known, i, p.Vulnerabilities[i])
 	}
 	for i, d := range p.Decoys {
-		k.add(decoy, i, audit.Known{ID: d.ID, Title: d.Title, Dimension: d.Dimension, CWEs: d.CWEs,
+		k.add(decoy, i, audit.Vulnerability{ID: d.ID, Title: d.Title, Dimension: d.Dimension, CWEs: d.CWEs,
 			Functions: d.Functions, Lines: d.Lines, File: d.File, Pos: d.Pos})
 	}
 	for i := range p.Reviews {
@@ -83,7 +83,7 @@ func newKey(p *audit.Project, dims map[audit.CWE]audit.Dimension) (*key, error) 
 		// The ID orders the rows of a reviews file by what they say, not by their line.
 		id := fmt.Sprintf("%s\x00%09d\x00%09d\x00%v\x00%v\x00%s\x00%s\x00%06d", r.File,
 			r.Lines.Start, r.Lines.End, r.CWEs, r.Functions, r.Ruling, r.Entry, i)
-		of := audit.Known{ID: id, CWEs: r.CWEs, Functions: r.Functions, Lines: r.Lines,
+		of := audit.Vulnerability{ID: id, CWEs: r.CWEs, Functions: r.Functions, Lines: r.Lines,
 			File: r.File, Pos: r.Pos}
 		if len(r.CWEs) > 0 {
 			of.Dimension = dims[r.CWEs[0]]
@@ -107,8 +107,8 @@ func newKey(p *audit.Project, dims map[audit.CWE]audit.Dimension) (*key, error) 
 }
 
 // add adds an entry or a decoy.
-func (k *key) add(of kind, index int, v audit.Known) {
-	e := &entry{Known: v, kind: of, index: index, at: usable(v.Lines), gap: maxGap}
+func (k *key) add(of kind, index int, v audit.Vulnerability) {
+	e := &entry{Vulnerability: v, kind: of, index: index, at: usable(v.Lines), gap: maxGap}
 	if strict(e.File) && !k.project.Planted {
 		e.gap, e.component = 0, component(e.Title)
 	}
@@ -156,7 +156,7 @@ func (k *key) candidates(cwes [maxCWEs]audit.CWE) *candidates {
 		if c.other == nil {
 			c.other = e
 		}
-		for _, f := range slices.Compact(append([]string{e.File}, e.Also...)) {
+		for _, f := range slices.Compact(append([]string{e.File}, e.OtherFiles...)) {
 			c.partial[f] = append(c.partial[f], e)
 		}
 	}

@@ -7,9 +7,9 @@ import "assay/audit"
 // against that key they reach 1 everywhere; a key for which they do not is
 // broken.
 func AsFindings(p *audit.Project) []audit.Finding {
-	fs := make([]audit.Finding, 0, len(p.Known))
-	for i := range p.Known {
-		k := &p.Known[i]
+	fs := make([]audit.Finding, 0, len(p.Vulnerabilities))
+	for i := range p.Vulnerabilities {
+		k := &p.Vulnerabilities[i]
 		f := audit.Finding{
 			ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, Dimension: k.Dimension,
 			File: k.File, Lines: k.Lines, Title: k.Title, Description: k.Evidence,

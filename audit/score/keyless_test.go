@@ -243,8 +243,8 @@ func TestNoReportWithoutTheKeyComesNear(t *testing.T) {
 					r, err = score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims})
 					require.NoError(t, err)
 				}
-				now := []score.Trial{{Result: r}, {Result: r}, {Result: r}}
-				for _, baseline := range [][]score.Trial{nil, now} {
+				now := []score.AuditTrial{{Result: r}, {Result: r}, {Result: r}}
+				for _, baseline := range [][]score.AuditTrial{nil, now} {
 					for _, rules := range []score.Rules{{}, {Deterministic: true}} {
 						j, err := score.Judge(score.Subject{Goals: goals, Now: now,
 							Baseline: baseline}, rules)
@@ -258,7 +258,7 @@ func TestNoReportWithoutTheKeyComesNear(t *testing.T) {
 							len(baseline), m.Recall, m.Precision)
 					}
 				}
-				if len(p.Known) >= 100 { // on a small key luck weighs more: the verdict alone holds
+				if len(p.Vulnerabilities) >= 100 { // on a small key luck weighs more: the verdict alone holds
 					require.LessOrEqual(t, m.Recall.V, a.recall, a.name)
 					require.LessOrEqual(t, m.Precision.High.V, a.high, a.name)
 				}

@@ -36,15 +36,15 @@ type Part struct {
 }
 
 // part returns the figures of a part of the entries, in all and by dimension.
-func (s *scorer) part(in func(*KnownResult) bool) (Part, []DimensionCount) {
-	counts := s.byDimension(in, func(k *KnownResult) float64 { return k.Credit })
+func (s *scorer) part(in func(*EntryResult) bool) (Part, []DimensionCount) {
+	counts := s.byDimension(in, func(k *EntryResult) float64 { return k.Credit })
 	p, right, named := sum(counts), 0, 0
 	for i := range s.result.Known {
 		k := &s.result.Known[i]
 		if in(k) && s.classified(i) {
 			named++
 		}
-		want, got := s.in.Project.Known[i].Severity, audit.SeverityUnknown
+		want, got := s.in.Project.Vulnerabilities[i].Severity, audit.SeverityUnknown
 		if c := s.took[i]; c != nil {
 			got = s.in.Findings[c.finding].Severity
 		}
@@ -65,7 +65,7 @@ func (s *scorer) part(in func(*KnownResult) bool) (Part, []DimensionCount) {
 // corroborated is the part of the entries that an advisory, a challenge or the
 // project's own documents speak of, too. Its chance level is filled in later.
 func (s *scorer) corroborated() Part {
-	p, _ := s.part(func(k *KnownResult) bool { return k.Corroborated })
+	p, _ := s.part(func(k *EntryResult) bool { return k.Corroborated })
 	if p.Known == 0 {
 		return p
 	}
@@ -89,7 +89,7 @@ func (s *scorer) aside() int {
 	for i := range s.result.Findings {
 		f := &s.result.Findings[i]
 		switch f.Disposition {
-		case Matched, Half, Duplicate:
+		case Matched, Partial, Duplicate:
 			if !f.Free && bare[f.Match.Entry] {
 				n++
 			}

@@ -17,7 +17,7 @@ type Clause struct {
 
 // Letter judges figures by the methodology's letter. was is nil without a baseline. Of precision
 // and F1 the lower bound counts.
-func Letter(goals Goals, now, was *Metrics) []Clause {
+func Letter(goals ProjectGoals, now, was *Metrics) []Clause {
 	clauses := []Clause{{Metric: MetricRecall}, {Metric: MetricPrecision}, {Metric: MetricF1},
 		{Metric: MetricCoverage}}
 	for i, of := range []struct {
@@ -84,7 +84,7 @@ func Overall(clauses []Clause) (audit.Verdict, []string) {
 
 // Asserted returns the means over the valid trials of the figures that goals judge: those of
 // the methodology's score where the goals say so. It returns nil without a valid trial.
-func (g *Goals) Asserted(trials []Trial) *Metrics {
+func (g *ProjectGoals) Asserted(trials []AuditTrial) *Metrics {
 	var results []*Result
 	for i := range trials {
 		if t := &trials[i]; t.Invalid == "" && t.Result != nil {
@@ -98,7 +98,7 @@ func assertedMeans(results []*Result, literal bool) *Metrics {
 	all := make([]*Metrics, len(results))
 	for i, r := range results {
 		if all[i] = &r.Metrics; literal {
-			all[i] = r.Literal.Metrics()
+			all[i] = r.Methodology.Metrics()
 		}
 	}
 	return means(all)

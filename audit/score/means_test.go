@@ -17,8 +17,8 @@ func TestFiguresOf(t *testing.T) {
 	one := mustScore(t, p, finding("1", "a.java", 10, 10, 89),
 		finding("2", "gone.java", 10, 10, 79))
 	none := mustScore(t, p)
-	alone := score.FiguresOf([]score.Trial{{Result: both}})
-	means := score.FiguresOf([]score.Trial{{Result: both}, {Result: one}, {Result: none}})
+	alone := score.FiguresOf([]score.AuditTrial{{Result: both}})
+	means := score.FiguresOf([]score.AuditTrial{{Result: both}, {Result: one}, {Result: none}})
 	for _, m := range score.AuditMetrics() {
 		if m.Name == "trials" { // a single result knows nothing of its trial
 			break

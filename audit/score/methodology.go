@@ -2,7 +2,7 @@ package score
 
 import "assay/audit"
 
-// Literal is the score by the methodology's own words: a finding with one of an
+// MethodologyScore is the score by the methodology's own words: a finding with one of an
 // entry's CWEs earns 1 in the entry's file and 0.5 anywhere else; lines,
 // functions, decoys and duplicates have no say. Each entry takes one finding and
 // each finding one entry, most of value 1 first, then most of 0.5; that is the
@@ -10,7 +10,7 @@ import "assay/audit"
 //
 // It is kept for comparison with figures that were made that way. A list of common CWEs
 // scores without a look at the code.
-type Literal struct {
+type MethodologyScore struct {
 	Full      int     `json:"full"`
 	Halves    int     `json:"halves"`
 	Credit    float64 `json:"credit"`
@@ -26,7 +26,7 @@ type Literal struct {
 
 // Metrics returns the methodology score in the form of [Metrics], for tables that show both.
 // Figures that it does not define are undefined.
-func (l *Literal) Metrics() *Metrics {
+func (l *MethodologyScore) Metrics() *Metrics {
 	return &Metrics{Part: Part{Full: l.Full, Halves: l.Halves, Credit: l.Credit, Counted: l.Counted,
 		Recall: l.Recall, Precision: Span{l.Precision, l.Precision}, F1: Span{l.F1, l.F1},
 		Covered: l.Covered, Held: sum(l.Dimensions).Held, Coverage: l.Coverage},
@@ -36,19 +36,19 @@ func (l *Literal) Metrics() *Metrics {
 // literal fills in the literal score. Suppressed findings and those whose file or line
 // is not there take no part; the latter count in precision's denominator.
 func (s *scorer) literal() {
-	l := &s.result.Literal
+	l := &s.result.Methodology
 	for i, p := range s.key.matchByLetter(s.claims) {
 		if p.entry == nil {
 			continue
 		}
 		k, sc := &s.result.Known[p.index], s.scored(&s.claims[i])
-		if k.LiteralCredit = 1; p.partial {
-			k.LiteralCredit = 0.5
+		if k.MethodologyCredit = 1; p.partial {
+			k.MethodologyCredit = 0.5
 		}
-		sc.Literal, sc.LiteralID = k.LiteralCredit, k.ID
+		sc.MethodologyCredit, sc.MethodologyID = k.MethodologyCredit, k.ID
 	}
 	l.Counted = len(s.result.Findings) - s.result.Dispositions[Suppressed]
-	counts := s.byDimension(everyEntry, func(k *KnownResult) float64 { return k.LiteralCredit })
+	counts := s.byDimension(everyEntry, func(k *EntryResult) float64 { return k.MethodologyCredit })
 	p := sum(counts)
 	l.Full, l.Halves, l.Credit = p.Full, p.Halves, p.Credit
 	l.Dimensions = counts[:len(audit.Dimensions())]

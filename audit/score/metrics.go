@@ -10,8 +10,8 @@ import (
 type Metrics struct {
 	Part // the whole key
 
-	OffKey    Reviewed `json:"off_key"`   // off-key findings by what was said of them
-	Misplaced Reviewed `json:"misplaced"` // misplaced ones
+	Unmatched     Reviewed `json:"off_key"`   // off-key findings by what was said of them
+	WrongLocation Reviewed `json:"misplaced"` // misplaced ones
 	// Precision, narrowed by the share of true ones in the review sample; decides nothing
 	Precision95 Span `json:"precision_95"`
 
@@ -51,7 +51,7 @@ type DimensionCount struct {
 }
 
 // everyEntry reports true.
-func everyEntry(*KnownResult) bool { return true }
+func everyEntry(*EntryResult) bool { return true }
 
 // measure computes the metrics.
 func (s *scorer) measure() {
@@ -70,7 +70,7 @@ func (s *scorer) measure() {
 	m.F1 = m.Precision.f1(m.Recall)
 	m.Corroborated = s.corroborated()
 	m.Precision95 = m.Precision
-	if beside := m.OffKey.plus(m.Misplaced); !s.in.Project.Planted && beside.Open > 0 &&
+	if beside := m.Unmatched.plus(m.WrongLocation); !s.in.Project.Planted && beside.Open > 0 &&
 		beside.True+beside.False > 0 {
 		low, high := s.result.sampled(s.result.Sample())
 		high = min(high, float64(beside.True)+min(float64(beside.Open), m.Credit))
@@ -82,7 +82,7 @@ func (s *scorer) measure() {
 // precision returns the precision of a part of the report. A table of fixes says nothing of
 // findings beside it: while one of them is not ruled on, precision is undefined.
 func (s *scorer) precision(credit float64, counted int) Span {
-	beside := s.result.Metrics.OffKey.plus(s.result.Metrics.Misplaced)
+	beside := s.result.Metrics.Unmatched.plus(s.result.Metrics.WrongLocation)
 	if s.in.Project.Planted {
 		// The key is whole: what it lacks is false, unless somebody ruled it true; then it does
 		// not count.
@@ -105,10 +105,10 @@ func (s *scorer) countFindings() {
 			m.Counted++
 		}
 		switch f.Disposition {
-		case OffKey:
-			m.OffKey.add(f)
-		case Misplaced:
-			m.Misplaced.add(f)
+		case Unmatched:
+			m.Unmatched.add(f)
+		case WrongLocation:
+			m.WrongLocation.add(f)
 		}
 	}
 	if len(s.in.Project.Tree) > 0 {
@@ -141,8 +141,8 @@ func (r Reviewed) plus(o Reviewed) Reviewed {
 
 // byDimension counts entries by what they earned: in the ten dimensions, and last in none
 // of them.
-func (s *scorer) byDimension(in func(*KnownResult) bool,
-	credit func(*KnownResult) float64) []DimensionCount {
+func (s *scorer) byDimension(in func(*EntryResult) bool,
+	credit func(*EntryResult) float64) []DimensionCount {
 	dimensions := audit.Dimensions()
 	counts := make([]DimensionCount, len(dimensions)+1)
 	for i, d := range dimensions {

@@ -20,7 +20,7 @@ func injectionAt(file, function string, line int) audit.Finding {
 // beside them earns partial credit.
 func TestAFixHasSeveralPlaces(t *testing.T) {
 	p := &audit.Project{Name: "shop",
-		Known: []audit.Known{{ID: "F01", Dimension: "Injection", CWEs: []audit.CWE{89},
+		Vulnerabilities: []audit.Vulnerability{{ID: "F01", Dimension: "Injection", CWEs: []audit.CWE{89},
 			File:      "a.go",
 			Functions: []string{"find"}, Lines: audit.Range{Start: 10, End: 12}, Title: "x",
 			Places: []audit.Place{
@@ -59,7 +59,7 @@ func TestAMendedTree(t *testing.T) {
 	p := &audit.Project{Name: "shop.mended", Mended: true}
 	for i, file := range []string{"a.go", "b.go", "c.go"} {
 		at := audit.Place{File: file, Function: "f", Lines: audit.Range{Start: 1, End: 2}}
-		p.Known = append(p.Known, audit.Known{ID: []string{"F01", "F02", "F03"}[i],
+		p.Vulnerabilities = append(p.Vulnerabilities, audit.Vulnerability{ID: []string{"F01", "F02", "F03"}[i],
 			Dimension: "Injection", CWEs: []audit.CWE{89},
 			File: file, Functions: []string{"f"}, Lines: at.Lines, Title: "x",
 			Places: []audit.Place{at}})

@@ -13,19 +13,19 @@ import (
 // A PlannedProject is a project of a suite that has not run yet.
 type PlannedProject struct {
 	Name    string
-	Entries int     // vulnerabilities of its key
-	Trials  []Trial // earlier ones of the auditor; empty: a recall of 55 % is assumed
-	USD     float64 // stated cost of a trial, where no trial says it
+	Entries int          // vulnerabilities of its key
+	Trials  []AuditTrial // earlier ones of the auditor; empty: a recall of 55 % is assumed
+	USD     float64      // stated cost of a trial, where no trial says it
 }
 
-// A Plan is what a suite costs and which drops in recall it finds, before anything runs.
-type Plan struct {
+// A SuitePlan is what a suite costs and which drops in recall it finds, before anything runs.
+type SuitePlan struct {
 	Projects, Entries int
 	USD, Minutes      float64 // expected, of a trial of all projects; 0 where unknown
 	Designs           []Design
 	Buys              []Buy // what one more project, or more trials, would buy; cheapest first
 
-	keyed []stat.Project // with a vulnerability in their keys
+	keyed []stat.ProjectTrials // with a vulnerability in their keys
 	phi   float64
 }
 
@@ -45,17 +45,17 @@ type Buy struct {
 }
 
 // NewPlan plans a suite of an auditor that asks concurrency projects at a time.
-func NewPlan(all []PlannedProject, concurrency int) Plan {
-	var ps []stat.Project
-	p := Plan{}
+func NewPlan(all []PlannedProject, concurrency int) SuitePlan {
+	var ps []stat.ProjectTrials
+	p := SuitePlan{}
 	seconds := 0.0
 	for _, x := range all {
-		p.USD += cmp.Or(average(x.Trials, func(t Trial) float64 { return t.USD }), x.USD)
-		seconds += average(x.Trials, func(t Trial) float64 { return t.Seconds })
+		p.USD += cmp.Or(average(x.Trials, func(t AuditTrial) float64 { return t.USD }), x.USD)
+		seconds += average(x.Trials, func(t AuditTrial) float64 { return t.Seconds })
 		if p.Projects++; x.Entries == 0 {
 			continue
 		}
-		s := stat.Project{Name: x.Name, Entries: x.Entries}
+		s := stat.ProjectTrials{Name: x.Name, Entries: x.Entries}
 		for _, t := range valid(x.Trials) {
 			s.Baseline = append(s.Baseline, t.Result.Metrics.Credit)
 		}
@@ -86,12 +86,12 @@ func NewPlan(all []PlannedProject, concurrency int) Plan {
 }
 
 // drop returns the smallest drop that b baseline and m new trials find with 80 % power.
-func (p Plan) drop(b, m int) Value { return Of(stat.D80(p.keyed, p.phi, b, m)) }
+func (p SuitePlan) drop(b, m int) Value { return Of(stat.D80(p.keyed, p.phi, b, m)) }
 
 // Line returns the line of the plan that matters before a run: what it costs, and which drop
 // it finds with so many trials of the baseline (0: there is none) and now, of which an earlier
 // run made some. It is empty without a project that could drop.
-func (p Plan) Line(baseline, now, made int) string {
+func (p SuitePlan) Line(baseline, now, made int) string {
 	if len(p.keyed) == 0 {
 		return ""
 	}
@@ -117,7 +117,7 @@ func (p Plan) Line(baseline, now, made int) string {
 }
 
 // cost returns "$2.00 and 12 minutes", or what of it is known.
-func (p Plan) cost() string {
+func (p SuitePlan) cost() string {
 	var parts []string
 	if p.USD > 0 {
 		parts = append(parts, Dollars(p.USD))
@@ -132,7 +132,7 @@ func (p Plan) cost() string {
 func points(v Value) string { return fmt.Sprintf("%.0f", math.Ceil(100*v.V-tiny)) }
 
 // String returns the plan as text.
-func (p Plan) String() string {
+func (p SuitePlan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s; a trial of all of them: %s\n", plural(p.Projects, "project"),
 		plural(p.Entries, "vulnerability"),

@@ -13,7 +13,7 @@ import (
 func plantedProject() *audit.Project {
 	p := project(known("B1", "a.java", 12, 14, 89), known("B2", "a.java", 112, 114, 862))
 	p.Decoys = []audit.Decoy{decoy("G1", "a.java", 212, 214, 89), decoy("G2", "b.java", 12, 14, 79)}
-	p.Known[0].Functions, p.Known[1].Functions = []string{"find"}, []string{"drop"}
+	p.Vulnerabilities[0].Functions, p.Vulnerabilities[1].Functions = []string{"find"}, []string{"drop"}
 	p.Decoys[0].Functions, p.Decoys[1].Functions = []string{"list"}, []string{"show"}
 	p.Planted = true
 	return p
@@ -32,9 +32,9 @@ func TestPlacesDecideOnPlantedProjects(t *testing.T) {
 		{finding("another one", "a.java", 24, 24, 639), score.Matched, "B1"},
 		{finding("none", "a.java", 12, 12), score.Matched, "B1"},
 		{inFunction, score.Matched, "B2"},
-		{finding("11 lines off", "a.java", 25, 25, 89), score.OffKey, ""},
+		{finding("11 lines off", "a.java", 25, 25, 89), score.Unmatched, ""},
 		{finding("a good site", "a.java", 213, 213, 502), score.DecoyHit, "G1"},
-		{finding("its weakness elsewhere", "b.java", 100, 100, 89), score.OffKey, ""},
+		{finding("its weakness elsewhere", "b.java", 100, 100, 89), score.Unmatched, ""},
 	} {
 		r := mustScore(t, p, c.f)
 		require.Equal(t, c.want, r.Findings[0].Disposition, c.f.ID)
@@ -72,7 +72,7 @@ func TestEveryFunctionIsWorthNothing(t *testing.T) {
 	m = scored(finding("F", "a.java", 12, 12, 89), finding("G", "a.java", 112, 112, 89))
 	require.InDelta(t, 0.5, m.Chance.Mean.V, 0.05, "two of four sites, drawn at random")
 	require.InDelta(t, 1, m.Corrected.V, 1e-9)
-	p.Known = nil
+	p.Vulnerabilities = nil
 	m = scored(finding("F", "a.java", 212, 212, 89))
 	require.False(t, m.Recall.Defined, "an area without a vulnerability counts for false findings")
 	require.Equal(t, score.Of(0), m.Precision.Low)
@@ -90,7 +90,7 @@ func TestThreeLocationsOfAFindingCount(t *testing.T) {
 	r := mustScore(t, p, f)
 	require.Equal(t, "K; CWE-89; by lines, 2 lines off", r.Findings[0].Match.String())
 	f.Others = append([]audit.Step{at("b.java", 100)}, f.Others...)
-	require.Equal(t, score.Half, mustScore(t, p, f).Findings[0].Disposition, "the fourth does not")
+	require.Equal(t, score.Partial, mustScore(t, p, f).Findings[0].Disposition, "the fourth does not")
 	f.Others = []audit.Step{at("a.java", 12), at("b.java", 50)}
 	require.Equal(t, "L; CWE-89; by lines, lines overlap",
 		mustScore(t, p, f).Findings[0].Match.String(), "the nearest entry")

@@ -48,13 +48,13 @@ func StabilityMetrics() []Metric[*Stability] {
 // Pool returns the figures over projects, the trials of one project each. With methodology
 // set, recall and precision are those of the methodology score. The interval of recall
 // allows for any dependence within a file. A project without a trial that counts is left out.
-func Pool(methodology bool, projects ...[]Trial) (Pooled, error) {
+func Pool(methodology bool, projects ...[]AuditTrial) (Pooled, error) {
 	var p Pooled
 	var obs []stat.Observation
 	var low, counted, highCredit, highCounted float64
 	var usd, seconds []float64
 	for _, trials := range projects {
-		trials = slices.DeleteFunc(valid(trials), func(t Trial) bool { return t.Result == nil })
+		trials = slices.DeleteFunc(valid(trials), func(t AuditTrial) bool { return t.Result == nil })
 		if len(trials) == 0 {
 			continue
 		}
@@ -64,11 +64,11 @@ func Pool(methodology bool, projects ...[]Trial) (Pooled, error) {
 			results[i] = t.Result
 			m := &t.Result.Metrics
 			if methodology {
-				m = t.Result.Literal.Metrics()
+				m = t.Result.Methodology.Metrics()
 			}
 			if m.Precision.Low.Defined {
 				all := float64(m.Counted)
-				settled := all - float64(m.OffKey.Arguable+m.Misplaced.Arguable)
+				settled := all - float64(m.Unmatched.Arguable+m.WrongLocation.Arguable)
 				counted, low = counted+all/n, low+all*m.Precision.Low.V/n
 				highCounted += settled / n
 				highCredit += settled * m.Precision.High.V / n

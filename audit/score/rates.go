@@ -109,8 +109,8 @@ func (t tally) rates() Rates {
 // rates returns the rates of a report.
 func (s *scorer) rates() Rates {
 	t := tally{}
-	for i := range s.in.Project.Known {
-		t.add(s.in.Project.Known[i].CWEs[0], true, s.result.Known[i].Credit == 1)
+	for i := range s.in.Project.Vulnerabilities {
+		t.add(s.in.Project.Vulnerabilities[i].CWEs[0], true, s.result.Known[i].Credit == 1)
 	}
 	for i := range s.in.Project.Decoys {
 		t.add(s.in.Project.Decoys[i].CWEs[0], false, s.hit[i])

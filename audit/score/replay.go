@@ -19,7 +19,7 @@ const maxDifferences = 10
 // JudgeReplay compares the trials of a replayed recording with its baseline: equal findings
 // must have equal dispositions, and entries equal credits. It returns an error if there is no
 // baseline or the trials cannot be compared (a *[MismatchError]).
-func JudgeReplay(now, baseline []Trial) (Judgement, error) {
+func JudgeReplay(now, baseline []AuditTrial) (Judgement, error) {
 	if len(now) == 0 {
 		return judgement(nil), nil
 	}

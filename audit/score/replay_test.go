@@ -14,8 +14,8 @@ import (
 func TestJudgeReplay(t *testing.T) {
 	p := hundred(60)
 	was := found(t, p, 40, 2)
-	judge := func(now, baseline score.Trial) score.Judgement {
-		j, err := score.JudgeReplay([]score.Trial{now}, []score.Trial{baseline})
+	judge := func(now, baseline score.AuditTrial) score.Judgement {
+		j, err := score.JudgeReplay([]score.AuditTrial{now}, []score.AuditTrial{baseline})
 		require.NoError(t, err)
 		return j
 	}
@@ -37,18 +37,18 @@ func TestJudgeReplay(t *testing.T) {
 	require.Equal(t, "and 14 more differences", many[10])
 
 	require.Equal(t, []string{`trial 1: invalid: "killed", and was ""`},
-		texts(judge(score.Trial{Invalid: "killed"}, was)))
-	require.Equal(t, score.AsRecorded, judge(score.Trial{Invalid: "killed"},
-		score.Trial{Invalid: "killed"}).Verdict)
+		texts(judge(score.AuditTrial{Invalid: "killed"}, was)))
+	require.Equal(t, score.AsRecorded, judge(score.AuditTrial{Invalid: "killed"},
+		score.AuditTrial{Invalid: "killed"}).Verdict)
 
 	none, err := score.JudgeReplay(nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, audit.Invalid, none.Verdict)
-	_, err = score.JudgeReplay([]score.Trial{was}, nil)
+	_, err = score.JudgeReplay([]score.AuditTrial{was}, nil)
 	require.ErrorContains(t, err, "1 recordings, and the baseline has 0 trials")
 	other := found(t, p, 40, 2)
 	other.Result.KeyHash = "k2"
-	_, err = score.JudgeReplay([]score.Trial{other}, []score.Trial{was})
+	_, err = score.JudgeReplay([]score.AuditTrial{other}, []score.AuditTrial{was})
 	var m *score.MismatchError
 	require.ErrorAs(t, err, &m)
 }

@@ -22,7 +22,7 @@ func honest(t *testing.T, name string) (*audit.Project, []audit.Finding) {
 	require.NoError(t, err)
 	text, err := os.ReadFile("testdata/reports/" + name + ".txt")
 	require.NoError(t, err)
-	r, err := findings.Read(name+".txt", strings.NewReader(string(text)), findings.Options{})
+	r, err := findings.Read(name+".txt", strings.NewReader(string(text)), findings.ReadOptions{})
 	require.NoError(t, err)
 	return p, seal.Names(p.Renames).Reveal(r.Findings)
 }
@@ -57,9 +57,9 @@ func TestHonestReportsGetTheirDue(t *testing.T) {
 			require.InDelta(t, c.recall, 100*m.Recall.V, 0.06)
 			require.InDelta(t, c.low, 100*m.Precision.Low.V, 0.06)
 			require.InDelta(t, c.high, 100*m.Precision.High.V, 0.06)
-			require.Equal(t, c.open, m.OffKey.Open+m.Misplaced.Open)
-			ruled := m.OffKey.True + m.OffKey.False + m.OffKey.Same + m.OffKey.Arguable +
-				m.Misplaced.True + m.Misplaced.False + m.Misplaced.Same + m.Misplaced.Arguable
+			require.Equal(t, c.open, m.Unmatched.Open+m.WrongLocation.Open)
+			ruled := m.Unmatched.True + m.Unmatched.False + m.Unmatched.Same + m.Unmatched.Arguable +
+				m.WrongLocation.True + m.WrongLocation.False + m.WrongLocation.Same + m.WrongLocation.Arguable
 			require.Equal(t, c.ruled, ruled)
 			require.Equal(t, c.decoys, r.Dispositions[score.DecoyHit])
 			require.Equal(t, c.nothingThere, r.Dispositions[score.MissingPath],

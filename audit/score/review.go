@@ -33,7 +33,7 @@ func Fingerprint(f *audit.Finding, path string) string {
 // Reviewable reports whether findings of this disposition wait for a review. For findings that
 // matched or hit a decoy the key decides. A duplicate beyond the free ones is false until a row
 // rules that it is the same flaw.
-func Reviewable(d Disposition) bool { return d == OffKey || d == Misplaced }
+func Reviewable(d Disposition) bool { return d == Unmatched || d == WrongLocation }
 
 // repeated is the review of a finding that says again what a ruled one says.
 const repeated = "repeated"
@@ -183,7 +183,7 @@ func (r *Result) Settle(goal float64) ReviewNeed {
 	}
 	all := r.unreviewed()
 	open := all.Findings
-	judged := m.OffKey.plus(m.Misplaced)
+	judged := m.Unmatched.plus(m.WrongLocation)
 	share := (float64(judged.True) + 0.5) / (float64(judged.True+judged.False) + 1)
 	for n := 1; n < len(open); n++ {
 		then := judged

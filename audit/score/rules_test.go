@@ -23,10 +23,10 @@ func TestManifestsMatchByLineOrName(t *testing.T) {
 	for _, file := range files {
 		t.Run(file, func(t *testing.T) {
 			p := project(known("K", file, 19, 19, 1395))
-			p.Known[0].Title = "go-sqlite3 2.0.3, a retracted number"
+			p.Vulnerabilities[0].Title = "go-sqlite3 2.0.3, a retracted number"
 			p.Tree[file] = audit.TreeFile{Path: file, Lines: 300}
 			near := finding("F", file, 20, 20, 1395)
-			require.Equal(t, score.Half, mustScore(t, p, near).Findings[0].Disposition,
+			require.Equal(t, score.Partial, mustScore(t, p, near).Findings[0].Disposition,
 				"one line off says nothing")
 			on := finding("F", file, 17, 19, 1395)
 			require.Equal(t, "K; CWE-1395; by lines, lines overlap",
@@ -37,7 +37,7 @@ func TestManifestsMatchByLineOrName(t *testing.T) {
 			require.Equal(t, score.Matched, r.Findings[0].Disposition)
 			require.Equal(t, "K; CWE-1395; by name, 221 lines off", r.Findings[0].Match.String())
 			named.Description = "go-sqlite34"
-			require.Equal(t, score.Half, mustScore(t, p, named).Findings[0].Disposition,
+			require.Equal(t, score.Partial, mustScore(t, p, named).Findings[0].Disposition,
 				"whole words")
 		})
 	}
@@ -51,8 +51,8 @@ func TestManifestsMatchByLineOrName(t *testing.T) {
 // names its components first.
 func TestComponentsHaveNoOrder(t *testing.T) {
 	p := project(known("K", "go.mod", 19, 19, 1395), known("L", "go.mod", 90, 90, 79))
-	p.Known[0].Title, p.Known[1].Title = "Lib 1.0", "other 2.3"
-	p.Known[0].Severity = audit.High
+	p.Vulnerabilities[0].Title, p.Vulnerabilities[1].Title = "Lib 1.0", "other 2.3"
+	p.Vulnerabilities[0].Severity = audit.High
 	p.Tree["go.mod"] = audit.TreeFile{Path: "go.mod", Lines: 300}
 	one, both := finding("F", "go.mod", 40, 40, 1395), finding("G", "go.mod", 40, 40, 1395)
 	one.Title, one.Severity = "lib is old", audit.Low
@@ -106,9 +106,9 @@ func TestNumbersThatAge(t *testing.T) {
 		require.Positive(t, r.Metrics.Credit, c.f.ID)
 	}
 	wide := mustScore(t, p, finding("wide", "d.java", 10, 10, 264))
-	require.Equal(t, score.OffKey, wide.Findings[0].Disposition,
+	require.Equal(t, score.Unmatched, wide.Findings[0].Disposition,
 		"CWE-264 has 32 members, CWE-22 among them: it says nothing")
-	require.Equal(t, score.Misplaced, mustScore(t, p, finding("elsewhere", "e", 1, 1, 310),
+	require.Equal(t, score.WrongLocation, mustScore(t, p, finding("elsewhere", "e", 1, 1, 310),
 		finding("x", "src/Deep.java", 9, 9, 310)).Findings[1].Disposition)
 }
 
@@ -117,14 +117,14 @@ func TestFilesOfTheExportAreThere(t *testing.T) {
 	p.Others = map[string]bool{"assets/jquery.min.js": true}
 	r := mustScore(t, p, finding("F", "./assets/jquery.min.js", 9000, 9000, 1104),
 		finding("G", "assets/other.js", 1, 1, 1104))
-	require.Equal(t, []score.Disposition{score.Misplaced, score.MissingPath}, dispositions(r))
+	require.Equal(t, []score.Disposition{score.WrongLocation, score.MissingPath}, dispositions(r))
 	require.Equal(t, "assets/jquery.min.js", r.Findings[0].Path)
 }
 
 // A flaw has two ends: what shows the other one is the same, up to three times.
 func TestFindingsUnderAlsoAreDuplicates(t *testing.T) {
 	p := project(known("K", "a.java", 10, 10, 89))
-	p.Known[0].Also = []string{"b.java"}
+	p.Vulnerabilities[0].OtherFiles = []string{"b.java"}
 	fs := []audit.Finding{finding("F", "a.java", 10, 10, 89)}
 	for i := range 5 {
 		fs = append(fs, finding(fmt.Sprint("also", i), "b.java", 100*i+1, 100*i+1, 89))
@@ -133,7 +133,7 @@ func TestFindingsUnderAlsoAreDuplicates(t *testing.T) {
 	require.Equal(t, 5, r.Dispositions[score.Duplicate])
 	require.Equal(t, 3, r.Metrics.Counted, "three of five are free")
 	require.Equal(t, "K; CWE-89; by also", r.Findings[1].Match.String())
-	require.Equal(t, score.Half, mustScore(t, p, fs[1]).Findings[0].Disposition,
+	require.Equal(t, score.Partial, mustScore(t, p, fs[1]).Findings[0].Disposition,
 		"alone it earns a half")
 }
 
@@ -231,7 +231,7 @@ func TestOneRulingRulesOneFinding(t *testing.T) {
 		for i := range 1000 {
 			fs = append(fs, finding(fmt.Sprint(i), "b.java", 95+i%11, 96+i%11, 918))
 		}
-		require.Equal(t, want, mustScore(t, p, fs...).Metrics.OffKey, ruling)
+		require.Equal(t, want, mustScore(t, p, fs...).Metrics.Unmatched, ruling)
 	}
 }
 

@@ -34,10 +34,10 @@ type Result struct {
 	// the key holds all that is wrong: other findings are false
 	Whole        bool                `json:"whole,omitempty"`
 	Findings     []Scored            `json:"findings"`     // in the order of the input
-	Known        []KnownResult       `json:"known"`        // in the order of the key
+	Known        []EntryResult       `json:"known"`        // in the order of the key
 	Dispositions map[Disposition]int `json:"dispositions"` // sums to the findings
 	Metrics      Metrics             `json:"metrics"`
-	Literal      Literal             `json:"literal"`
+	Methodology  MethodologyScore    `json:"literal"`
 	Rates        Rates               `json:"rates"` // where the key labels both ways
 }
 
@@ -50,7 +50,7 @@ func Score(in Input) (*Result, error) {
 	switch {
 	case p == nil:
 		return nil, errors.New("score: no project")
-	case len(p.Known) == 0 && (!p.Planted || len(p.Decoys) == 0):
+	case len(p.Vulnerabilities) == 0 && (!p.Planted || len(p.Decoys) == 0):
 		return nil, fmt.Errorf("%s: the key has no known vulnerability: nothing can be found",
 			p.Pos)
 	case len(in.Dimensions) == 0:
@@ -61,17 +61,17 @@ func Score(in Input) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scorer{in: &in, key: k, took: make([]*claim, len(p.Known)),
+	s := &scorer{in: &in, key: k, took: make([]*claim, len(p.Vulnerabilities)),
 		hit: make([]bool, len(p.Decoys)),
 		result: &Result{
 			Version: Version, Taxonomy: cwe.Version(), Project: p.Name, KeyHash: p.KeyHash,
 			Reviews: len(p.Reviews), Whole: p.Planted,
-			Findings: make([]Scored, len(in.Findings)), Known: make([]KnownResult, len(p.Known)),
+			Findings: make([]Scored, len(in.Findings)), Known: make([]EntryResult, len(p.Vulnerabilities)),
 			Dispositions: map[Disposition]int{},
 		}}
-	for i := range p.Known {
-		v := &p.Known[i]
-		s.result.Known[i] = KnownResult{ID: v.ID, File: v.File, Dimension: v.Dimension, Finding: -1,
+	for i := range p.Vulnerabilities {
+		v := &p.Vulnerabilities[i]
+		s.result.Known[i] = EntryResult{ID: v.ID, File: v.File, Dimension: v.Dimension, Finding: -1,
 			Corroborated: len(v.Corroborated) > 0}
 	}
 	s.claim()

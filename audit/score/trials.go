@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// Trials is what several trials of one auditor on one project come to together.
+// TrialSummary is what several trials of one auditor on one project come to together.
 // An entry counts as found in a trial where it was matched in full.
-type Trials struct {
+type TrialSummary struct {
 	N       int           `json:"n"`       // trials that count
 	Entries []EntryTrials `json:"entries"` // in the order of the key
 
@@ -43,14 +43,14 @@ type TrialSet struct {
 // OverTrials puts the results of the trials that count together. It is an error
 // where there are none, or where they were made by other keys or rules than each
 // other (a *[MismatchError]).
-func OverTrials(results []*Result) (Trials, error) {
+func OverTrials(results []*Result) (TrialSummary, error) {
 	if len(results) == 0 {
-		return Trials{}, fmt.Errorf("score: no trial that counts")
+		return TrialSummary{}, fmt.Errorf("score: no trial that counts")
 	}
 	if err := checkComparable(results); err != nil {
-		return Trials{}, err
+		return TrialSummary{}, err
 	}
-	t := Trials{N: len(results)}
+	t := TrialSummary{N: len(results)}
 	credits := Credits(results, false)
 	for _, k := range results[0].Known {
 		e := EntryTrials{ID: k.ID}
@@ -88,7 +88,7 @@ func without(c, n, k int) float64 {
 }
 
 // sets computes the union and intersection of the trials.
-func (t *Trials) sets(results []*Result) {
+func (t *TrialSummary) sets(results []*Result) {
 	for _, e := range t.Entries {
 		if e.Found > 0 {
 			t.Union.Known++

@@ -16,7 +16,7 @@ func trialProject(n int) *audit.Project {
 	p := &audit.Project{Name: "p", KeyHash: "k", Tree: audit.Tree{}}
 	for i := range n {
 		f := fmt.Sprintf("f%02d.go", i)
-		p.Known = append(p.Known, audit.Known{ID: fmt.Sprintf("K-%02d", i),
+		p.Vulnerabilities = append(p.Vulnerabilities, audit.Vulnerability{ID: fmt.Sprintf("K-%02d", i),
 			Dimension: audit.Injection, CWEs: []audit.CWE{89}, File: f,
 			Lines: audit.Range{Start: 40, End: 40}})
 		p.Tree[f] = audit.TreeFile{Path: f, Lines: 1000}
@@ -30,7 +30,7 @@ func trial(t *testing.T, p *audit.Project, found []int, offKey ...int) *score.Re
 	t.Helper()
 	var fs []audit.Finding
 	for _, i := range found {
-		fs = append(fs, audit.Finding{CWEs: []audit.CWE{89}, File: p.Known[i].File,
+		fs = append(fs, audit.Finding{CWEs: []audit.CWE{89}, File: p.Vulnerabilities[i].File,
 			Lines: audit.Range{Start: 38 + i%4, End: 42}})
 	}
 	for _, l := range offKey {
@@ -75,7 +75,7 @@ func TestOverTrialsByEnumeration(t *testing.T) {
 		for i := range n {
 			var fs []int
 			found[i] = map[int]bool{}
-			for e := range p.Known {
+			for e := range p.Vulnerabilities {
 				if r.IntN(2) == 0 {
 					fs, found[i][e] = append(fs, e), true
 				}
@@ -87,7 +87,7 @@ func TestOverTrialsByEnumeration(t *testing.T) {
 		at, all, choices := make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
 		for choice := 1; choice < 1<<n; choice++ {
 			k := 0
-			for e := range p.Known {
+			for e := range p.Vulnerabilities {
 				k = 0
 				some, every := false, true
 				for i := range n {
@@ -104,7 +104,7 @@ func TestOverTrialsByEnumeration(t *testing.T) {
 					all[k]++
 				}
 			}
-			choices[k] += float64(len(p.Known))
+			choices[k] += float64(len(p.Vulnerabilities))
 		}
 		for k := 1; k <= n; k++ {
 			require.InDelta(t, at[k]/choices[k], got.PassAt[k-1], 1e-12)

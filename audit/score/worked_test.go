@@ -91,10 +91,10 @@ func TestWorkedExample(t *testing.T) {
 		require.NoError(t, err)
 		d, err := audit.ParseDimension(r["Dimension"])
 		require.NoError(t, err)
-		p.Known = append(p.Known, audit.Known{ID: r["ID"], Dimension: d, CWEs: cwesOf(t, r["CWE"]),
+		p.Vulnerabilities = append(p.Vulnerabilities, audit.Vulnerability{ID: r["ID"], Dimension: d, CWEs: cwesOf(t, r["CWE"]),
 			Severity: sev,
 			File:     r["File"], Functions: listOf(r["Function"]), Lines: linesOf(r["Lines"]),
-			Also:         listOf(r["Also"]),
+			OtherFiles:   listOf(r["Also"]),
 			Corroborated: listOf(r["Corroborated by"])})
 	}
 	var fs []audit.Finding
@@ -105,7 +105,7 @@ func TestWorkedExample(t *testing.T) {
 			File:     r["File"],
 			Function: r["Function"], Lines: linesOf(r["Lines"]), Suppressed: r["Suppressed"]})
 	}
-	require.Len(t, p.Known, 6)
+	require.Len(t, p.Vulnerabilities, 6)
 	require.Len(t, fs, 12)
 
 	in := score.Input{Project: p, Findings: fs, Dimensions: realDimensions(t),
@@ -123,7 +123,7 @@ func TestWorkedExample(t *testing.T) {
 	reviewed, err := score.Score(in)
 	require.NoError(t, err)
 
-	m, l, c := r.Metrics, r.Literal, r.Metrics.Corroborated
+	m, l, c := r.Metrics, r.Methodology, r.Metrics.Corroborated
 	got := map[string]string{
 		"credit": fmt.Sprint(m.Credit), "recall": m.Recall.String(),
 		"counted":        fmt.Sprint(m.Counted),

@@ -156,7 +156,7 @@ func (c *captureCmd) keep(run *audit.AuditRun, dir string) (string, error) {
 // frozen fails unless the key of a project is in keys.md with its present hash.
 func frozen(fsys fs.FS, p *audit.Project) error {
 	line := fmt.Sprintf("| %s | %s | %d | %d | %s | first reading |", p.Name,
-		time.Now().UTC().Format(time.DateOnly), len(p.Known), len(p.Decoys), fixture.FrozenHash(p))
+		time.Now().UTC().Format(time.DateOnly), len(p.Vulnerabilities), len(p.Decoys), fixture.FrozenHash(p))
 	if _, err := fs.Stat(fsys, "fixtures/keys.md"); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf(
 			"fixtures/keys.md is not there, and the key of %s is not frozen: expected the file "+

@@ -132,7 +132,7 @@ func (c *compareCmd) write(d compared) error {
 }
 
 // load reads the results at where that q selects.
-func load(ctx context.Context, root, where string, q store.Query) (*report.Results, error) {
+func load(ctx context.Context, root, where string, q store.Query) (*report.BenchResults, error) {
 	st, err := store.OpenReadOnly(ctx, where)
 	if err != nil {
 		return nil, err

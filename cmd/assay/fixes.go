@@ -140,12 +140,12 @@ func (c *fixesAddCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 // table reads the table, or begins one.
-func (c *fixesAddCmd) table(ctx context.Context, r *fixes.Repository) (*fixes.Table, error) {
+func (c *fixesAddCmd) table(ctx context.Context, r *fixes.Repository) (*fixes.Benchmark, error) {
 	t, _, err := fixes.Read(os.DirFS(c.Root), page(c.Name))
 	if err == nil || !notThere(c.Root, page(c.Name)) {
 		return t, err
 	}
-	t = &fixes.Table{Name: c.Name, Repository: c.URL}
+	t = &fixes.Benchmark{Name: c.Name, Repository: c.URL}
 	root, err := filepath.EvalSymlinks(c.Root)
 	if err != nil {
 		return nil, err

@@ -111,12 +111,12 @@ func (c *newProjectCmd) printKey() error {
 		}
 		t.Findings = append(t.Findings, out)
 	}
-	for i := range p.Known {
-		t.Findings[i].Severity = strings.ToLower(p.Known[i].Severity.String())
-		t.Findings[i].Why = p.Known[i].Evidence
+	for i := range p.Vulnerabilities {
+		t.Findings[i].Severity = strings.ToLower(p.Vulnerabilities[i].Severity.String())
+		t.Findings[i].Why = p.Vulnerabilities[i].Evidence
 	}
 	for i := range p.Decoys {
-		t.Findings[len(p.Known)+i].Why = p.Decoys[i].Reason
+		t.Findings[len(p.Vulnerabilities)+i].Why = p.Decoys[i].Reason
 	}
 	b, err := json.MarshalIndent(t, "", "  ")
 	if err == nil {

@@ -173,7 +173,7 @@ func (c *importCmd) rows(p *audit.Project) (rows []imported, root string, err er
 func sarifRows(name string, r io.ReadSeeker) (rows []imported, root string, err error) {
 	seen := map[string]bool{}
 	var twice []audit.Problem
-	options := findings.Options{Format: findings.SARIF, AllKinds: true}
+	options := findings.ReadOptions{Format: findings.SARIF, AllKinds: true}
 	report, err := findings.Each(name, r, options, func(f audit.Finding) error {
 		row := imported{pos: f.Pos, vulnerable: f.Suppressed == "", path: f.File,
 			function: f.Function,
@@ -366,7 +366,7 @@ func written(p *audit.Project, dims map[audit.CWE]audit.Dimension, paths *score.
 	from = map[string]audit.Pos{}
 	var errs []error
 	prefix := strings.ToUpper(p.Name) + "-"
-	lastKnown := last(p.Known, prefix, func(k audit.Known) string { return k.ID })
+	lastKnown := last(p.Vulnerabilities, prefix, func(k audit.Vulnerability) string { return k.ID })
 	lastDecoy := last(p.Decoys, prefix+"D", func(d audit.Decoy) string { return d.ID })
 	for _, r := range rows {
 		file, err := paths.Resolve(r.path)

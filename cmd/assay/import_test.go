@@ -132,8 +132,8 @@ noted: log.sarif:4: the ID \u001b[2J counts
 // stands twice.
 func TestImportNumbersAfterTheLast(t *testing.T) {
 	p := &audit.Project{Name: "shop", Tree: audit.Tree{"a.py": {Path: "a.py"}},
-		Known:  []audit.Known{{ID: "SHOP-4"}, {ID: "SHOP-2"}, {ID: "OTHER-9"}},
-		Decoys: []audit.Decoy{{ID: "SHOP-D2"}}}
+		Vulnerabilities: []audit.Vulnerability{{ID: "SHOP-4"}, {ID: "SHOP-2"}, {ID: "OTHER-9"}},
+		Decoys:          []audit.Decoy{{ID: "SHOP-D2"}}}
 	row := imported{path: "a.py", cwes: []audit.CWE{89}, vulnerable: true}
 	decoy := row
 	decoy.vulnerable = false
@@ -202,7 +202,7 @@ func FuzzImport(f *testing.F) {
 		require.NoError(t, err)
 		key, err := fixture.ReadKey(fstest.MapFS{"shop.md": {Data: []byte(text)}}, "shop.md")
 		if err == nil {
-			require.Len(t, key.Known, len(known))
+			require.Len(t, key.Vulnerabilities, len(known))
 			require.Len(t, key.Decoys, len(decoys))
 		}
 	})

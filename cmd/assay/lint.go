@@ -257,7 +257,7 @@ func (c *lintCmd) planted(name string) error {
 		err = fixture.MissingDimensions(p, dims)
 	}
 	fmt.Fprintf(c.out, "%s, seed %d: %d known vulnerabilities, %d decoys, %d files\n",
-		p.Name, planted.DefaultSeed, len(p.Known), len(p.Decoys), len(target.Files))
+		p.Name, planted.DefaultSeed, len(p.Vulnerabilities), len(p.Decoys), len(target.Files))
 	return err
 }
 
@@ -283,7 +283,7 @@ func (c *lintCmd) fixes(file string) error {
 	if err == nil {
 		var p audit.Project
 		for _, f := range table.Fixes {
-			p.Known = append(p.Known, audit.Known{ID: f.ID, CWEs: f.CWEs, Pos: f.Pos})
+			p.Vulnerabilities = append(p.Vulnerabilities, audit.Vulnerability{ID: f.ID, CWEs: f.CWEs, Pos: f.Pos})
 		}
 		err = fixture.MissingDimensions(&p, dims)
 	}
@@ -311,7 +311,7 @@ func (c *lintCmd) project(file string) error {
 	if err == nil {
 		errs = append(errs, fixture.MissingDimensions(p, dims))
 		fmt.Fprintf(c.out, "%s: %d known vulnerabilities, %d decoys, %d files, key %s\n",
-			p.Name, len(p.Known), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
+			p.Name, len(p.Vulnerabilities), len(p.Decoys), len(p.Tree), p.KeyHash[:12])
 	}
 	return errors.Join(errs...)
 }

@@ -55,6 +55,6 @@ func (c *plantCmd) Run() error {
 		return err
 	}
 	fmt.Printf("%s with seed %s: %d files in %s; %d known vulnerabilities and %d decoys in %s\n",
-		name, seed, len(target.Files), c.Out, len(project.Known), len(project.Decoys), key)
+		name, seed, len(target.Files), c.Out, len(project.Vulnerabilities), len(project.Decoys), key)
 	return nil
 }

@@ -90,7 +90,7 @@ func (c *reportCmd) Run(ctx context.Context) error {
 }
 
 // single writes the report as one file, whole or not at all.
-func (c *reportCmd) single(name string, in *report.Input) error {
+func (c *reportCmd) single(name string, in *report.SiteInput) error {
 	var b bytes.Buffer
 	if err := report.WriteSingle(&b, *in); err != nil {
 		return err
@@ -107,8 +107,8 @@ func (c *reportCmd) single(name string, in *report.Input) error {
 
 // input reads what the report shows. What cannot be read is a note on the first page if
 // anything else can.
-func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
-	in := &report.Input{Made: time.Now(), Projects: map[string]*audit.Project{},
+func (c *reportCmd) input(ctx context.Context) (*report.SiteInput, error) {
+	in := &report.SiteInput{Made: time.Now(), Projects: map[string]*audit.Project{},
 		Transcripts: func(r *record.Record) ([]record.Transcript, error) {
 			return record.ReadTranscripts(filepath.Join(c.Records, r.Name()+".json"))
 		}}
@@ -184,7 +184,7 @@ func (c *reportCmd) input(ctx context.Context) (*report.Input, error) {
 
 // published adds the recordings of others' runs, with which yours are compared, and their keys.
 // A report on one auditor or project, or a format for programs, has none.
-func (c *reportCmd) published(ctx context.Context, in *report.Input) error {
+func (c *reportCmd) published(ctx context.Context, in *report.SiteInput) error {
 	if c.Format != "html" || c.Auditor != "" || c.Project != "" || len(in.Records) == 0 {
 		return nil
 	}
@@ -237,7 +237,7 @@ func (s *sources) read(project, path string) ([]byte, error) {
 }
 
 // results reads the results of reviewers.
-func (c *reportCmd) results(ctx context.Context, in *report.Input, fsys fs.FS) error {
+func (c *reportCmd) results(ctx context.Context, in *report.SiteInput, fsys fs.FS) error {
 	if _, err := os.Stat(c.DB); !store.OfPostgres(c.DB) && errors.Is(err, os.ErrNotExist) {
 		if c.DB != under(c.Root, "results.db") {
 			in.Notes = append(in.Notes, c.DB+" is not there: no results are shown")

@@ -115,7 +115,7 @@ func (s *shell) record(auditor string, day int, find func([]audit.Finding) []aud
 	require.NoError(s.t, err)
 	r := &record.Record{Date: time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC), Suite: "Regression",
 		Project: p.Name, Auditor: auditor, Commit: p.Commit, Key: p.KeyHash,
-		Score: score.Version, Goals: goals, Version: "1", Trials: []record.Trial{{Result: res}}}
+		Score: score.Version, Goals: goals, Version: "1", Trials: []record.RecordedTrial{{Result: res}}}
 	r.Judgement, err = score.Judge(score.Subject{Goals: goals, Now: record.ScoreTrials(r.Trials)},
 		score.Rules{Deterministic: true})
 	require.NoError(s.t, err)
@@ -184,7 +184,7 @@ func TestCompareAuditors(t *testing.T) {
 	s.record("elsewhere", 2, everything,
 		func(r *record.Record) { r.Project = "dvja"; r.Trials[0].Result.Project = "dvja" })
 	s.record("broken", 2, half,
-		func(r *record.Record) { r.Trials[0] = record.Trial{Invalid: "it crashed"} })
+		func(r *record.Record) { r.Trials[0] = record.RecordedTrial{Invalid: "it crashed"} })
 
 	out := s.ok("", "compare", "whole", "less")
 	require.Regexp(t,
@@ -302,7 +302,7 @@ func TestTriageAtATerminal(t *testing.T) {
 	p, err := fixture.ReadProject(os.DirFS(s.house()), "fixtures/projects/go-test-bench.md")
 	require.NoError(t, err)
 	used := map[string]bool{}
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		used[k.File] = true
 	}
 	var free []string // files that the key says nothing of

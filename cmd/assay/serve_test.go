@@ -153,7 +153,7 @@ func TestTriageServed(t *testing.T) {
 	}, nil)
 	// hides nothing
 	s.record("secret-tool", 2, everything,
-		func(r *record.Record) { r.Trials = []record.Trial{{Invalid: "it broke off"}} })
+		func(r *record.Record) { r.Trials = []record.RecordedTrial{{Invalid: "it broke off"}} })
 	file := filepath.Join(s.dir, "go-test-bench.reviews.md")
 	at := s.serving("triage", root, "--serve=127.0.0.1:0", "--out="+file, "--by=a reader",
 		"go-test-bench")

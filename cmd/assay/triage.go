@@ -283,8 +283,8 @@ func (t *triage) sum(before, after []*record.Record, out string) {
 				fmt.Fprintf(t.to,
 					"%s, trial %d: precision %v; with these reviews %v, %d still open\n", r.Name(),
 					i+1,
-					before[k].Trials[i].Result.Metrics.Precision, m.Precision, m.OffKey.Open+
-						m.Misplaced.Open)
+					before[k].Trials[i].Result.Metrics.Precision, m.Precision, m.Unmatched.Open+
+						m.WrongLocation.Open)
 			}
 		}
 	}

@@ -135,7 +135,7 @@ func (s *sitting) rule(w http.ResponseWriter, r *http.Request) {
 var errNoKey = fmt.Errorf("that key rules nothing: expected t, f, a, s or the number of an entry")
 
 // answer returns the row of a key, nil if the finding is skipped.
-func (t *triage) answer(c *score.Scored, near []audit.Known, key rune) (*audit.FindingReview,
+func (t *triage) answer(c *score.Scored, near []audit.Vulnerability, key rune) (*audit.FindingReview,
 	error) {
 	ruling, entry := audit.Ruling(""), ""
 	switch {

@@ -40,7 +40,7 @@ func (c *enqueueCmd) Run(ctx context.Context) error {
 		atLeast(1, "concurrency", c.Concurrency)); err != nil {
 		return err
 	}
-	s, err := suite.NewWorkers(".", suite.Config{Models: c.Model, Prompts: c.Prompt,
+	s, err := suite.NewWorkers(".", suite.Settings{Models: c.Model, Prompts: c.Prompt,
 		Filter: c.Filter,
 		Trials: c.Trials, Budget: budget, Concurrency: c.Concurrency, Reuse: c.Reuse,
 		Root: c.Root, DB: c.DB})
@@ -70,7 +70,7 @@ func (c *workCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := suite.NewWorkers(".", suite.Config{Root: c.Root, DB: c.DB,
+	s, err := suite.NewWorkers(".", suite.Settings{Root: c.Root, DB: c.DB,
 		Concurrency: c.Concurrency})
 	if err != nil {
 		return err

@@ -126,7 +126,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !slices.Equal(in.Files, treeOf(key)) && !(key.Name == "smoke" && len(in.Files) == 1) {
 			continue
 		}
-		known := key.Known
+		known := key.Vulnerabilities
 		switch {
 		case strings.Contains(in.Prompt, "hurry") && key.Name != "smoke":
 			known = known[:len(known)/2]

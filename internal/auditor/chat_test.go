@@ -472,7 +472,7 @@ func TestChatRefusesNonsense(t *testing.T) {
 			BaseURL: base})
 		require.ErrorContains(t, err, "base URL", base)
 		require.NotRegexp(t, "pw|p/w", err.Error())
-		_, err = auditor.Directory{Getenv: func(string) string { return base }}.Reviewer("m")
+		_, err = auditor.Registry{Getenv: func(string) string { return base }}.Reviewer("m")
 		require.Error(t, err)
 		require.NotRegexp(t, "pw|p/w", err.Error())
 	}
@@ -513,7 +513,7 @@ func TestChatKeepsItsSecrets(t *testing.T) {
 func TestDirectory(t *testing.T) {
 	env := map[string]string{"OPENROUTER_API_KEY": "k1", "OPENAI_API_KEY": "k2"}
 	row := audit.Pos{File: "models.md", Line: 1}
-	d := auditor.Directory{Getenv: func(n string) string { return env[n] }, Budget: math.Inf(1),
+	d := auditor.Registry{Getenv: func(n string) string { return env[n] }, Budget: math.Inf(1),
 		Models: []audit.Model{{Name: "small", Provider: "openrouter", ID: "maker/small", In: 1,
 			Out: 1, Priced: true, Pos: row},
 			{Name: "big", Provider: "maker", ID: "big-1", Aliases: []string{"big.1"}, In: 1, Out: 1,

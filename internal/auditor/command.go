@@ -165,7 +165,7 @@ func (c *command) read(run *audit.AuditRun, e *ran) {
 // confirm completes the agent's own statements with what the proxy saw of the provider: which
 // model answered, if the agent asked for the model of its section, and a different model that
 // answered one of its requests.
-func (c *command) confirm(said *events.Outcome, network []audit.Traffic) {
+func (c *command) confirm(said *events.AgentResult, network []audit.Traffic) {
 	told, asked := len(said.Served) > 0, c.asked(said)
 	for _, t := range network {
 		for _, m := range t.Models {
@@ -183,7 +183,7 @@ func (c *command) confirm(said *events.Outcome, network []audit.Traffic) {
 
 // unmeasured returns why a run says nothing about the model and the command that its section
 // asks for.
-func (c *command) unmeasured(said *events.Outcome) string {
+func (c *command) unmeasured(said *events.AgentResult) string {
 	if m := promptCommand.FindStringSubmatch(c.entry.Command); m != nil {
 		if unknown := said.UnknownCommand(os.ExpandEnv(m[1])); unknown != "" {
 			return unknown +
@@ -199,7 +199,7 @@ var promptCommand = regexp.MustCompile(`\s(?:-p|--print|--prompt)[\s=]+["']?(/[\
 
 // readRun reads the report of a run whose agent said what it said, if it is one: why it proves
 // nothing, unmeasured before anything else, and why it shows an early end.
-func readRun(entry *audit.AuditorEntry, raw []byte, said *events.Outcome,
+func readRun(entry *audit.AuditorEntry, raw []byte, said *events.AgentResult,
 	unmeasured string) (rep audit.Report, invalid, early string) {
 	rep, invalid = readReport(entry.Name, raw, entry.Format, entry.Rules,
 		box.Limits(entry.Limits).Findings)

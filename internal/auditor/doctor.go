@@ -37,7 +37,7 @@ const examineTimeout = 20 * time.Second
 
 // Examine returns what an auditor, named as for Auditor, would miss here. It makes no audit and
 // costs nothing.
-func (d Directory) Examine(ctx context.Context, name string) []Check {
+func (d Registry) Examine(ctx context.Context, name string) []Check {
 	entry, listed := d.entry(name)
 	switch {
 	case listed && entry.Kind == "patterns":
@@ -267,7 +267,7 @@ func reach(ctx context.Context, address string) Check {
 
 // examineModel examines a model: its key and name by the list of models that its
 // server gives for nothing.
-func (d Directory) examineModel(ctx context.Context, name string) []Check {
+func (d Registry) examineModel(ctx context.Context, name string) []Check {
 	free := d
 	free.Budget = math.Inf(1) // whether there is a price is a check of its own
 	a, err := free.Auditor(name)

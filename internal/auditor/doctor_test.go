@@ -63,7 +63,7 @@ func TestCommandWords(t *testing.T) {
 // examine gives what an auditor of this section misses.
 func examine(t *testing.T, e audit.AuditorEntry) string {
 	e.Name, e.Kind, e.Pos = "x", "tool", audit.Pos{File: "auditors.md", Line: 3}
-	d := Directory{Auditors: []audit.AuditorEntry{e}, Getenv: os.Getenv}
+	d := Registry{Auditors: []audit.AuditorEntry{e}, Getenv: os.Getenv}
 	var missing []string
 	for _, c := range d.Examine(context.Background(), "x") {
 		if c.Missing {
@@ -79,7 +79,7 @@ func TestExamineACommandLine(t *testing.T) {
 	require.Contains(t, examine(t, audit.AuditorEntry{Command: `echo "unclosed`}),
 		"programs: /bin/sh cannot read its command line: ")
 	e := audit.AuditorEntry{Name: "x", Kind: "tool", Command: "echo []"}
-	checks := Directory{Auditors: []audit.AuditorEntry{e}}.Examine(context.Background(), "x")
+	checks := Registry{Auditors: []audit.AuditorEntry{e}}.Examine(context.Background(), "x")
 	require.Contains(t, checks,
 		Check{"programs", false, "none: it names what the shell knows by itself"})
 }
@@ -171,7 +171,7 @@ func TestDoctorOfAModel(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	missing := func(base, key string, budget float64) string {
-		d := Directory{Budget: budget, Prompt: func(name string) (string, error) {
+		d := Registry{Budget: budget, Prompt: func(name string) (string, error) {
 			if name != AuditPrompt {
 				return "", errors.New("no such prompt")
 			}

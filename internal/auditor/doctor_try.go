@@ -42,7 +42,7 @@ def user():
 // Try runs the auditor of a section for some seconds on a folder with ten lines of code, as an
 // audit would run it, and reports what it could not open or reach, whether its report can be
 // read, and whether it states its cost. It is given a cent as its limit. Models are not tried.
-func (d Directory) Try(ctx context.Context, name string) []Check {
+func (d Registry) Try(ctx context.Context, name string) []Check {
 	entry, listed := d.entry(name)
 	if !listed || entry.Kind != "agent" && entry.Kind != "tool" {
 		return nil

@@ -30,7 +30,7 @@ func tried(t *testing.T, command string, files map[string]string, rows string) s
 		e.Network.Hosts = []string{"127.0.0.1:1"}
 	}
 	var lines []string
-	for _, c := range (Directory{Auditors: []audit.AuditorEntry{e},
+	for _, c := range (Registry{Auditors: []audit.AuditorEntry{e},
 		Getenv: os.Getenv}).Try(t.Context(), "x") {
 		state := "ok "
 		if c.Missing {

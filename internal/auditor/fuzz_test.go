@@ -85,7 +85,7 @@ func FuzzReaders(f *testing.F) {
 		const file = "bench/who/prompt.jsonl"
 		provenance := fmt.Appendf(nil, `{"reader":"who","prompt":"prompt","sha256":"%x",%s}`,
 			sha256.Sum256(replies), about)
-		readers, err := auditor.Readers(fstest.MapFS{file: {Data: replies},
+		readers, err := auditor.RecordedReviewers(fstest.MapFS{file: {Data: replies},
 			"bench/who/prompt.provenance.json": {Data: provenance}}, ".")
 		if err != nil {
 			require.ErrorContains(t, err, "bench/who/prompt.")

@@ -39,7 +39,7 @@ type exam struct {
 	budget float64
 }
 
-var drawn = sync.OnceValues(func() (*planted.Target, error) {
+var drawn = sync.OnceValues(func() (*planted.Export, error) {
 	p, err := planted.Read(os.DirFS("../.."), "fixtures/planted/workshop")
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func sit(t *testing.T, play func(e *exam, r mockapi.Request) mockapi.Reply) *exa
 		entry: audit.AuditorEntry{Name: "m"}}
 	require.NoError(t, target.Write(e.dir))
 	var fs []audit.Finding
-	for _, k := range target.Project().Known {
+	for _, k := range target.Project().Vulnerabilities {
 		fs = append(fs, audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File,
 			Lines: k.Lines, Title: k.Title, Dimension: k.Dimension})
 	}

@@ -16,7 +16,7 @@ func TestModelsOfTheRepository(t *testing.T) {
 	models, err := fixture.ReadModels(os.DirFS("../.."), "fixtures/models.md")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(models), 12)
-	d := auditor.Directory{Models: models, Budget: 5, Getenv: func(name string) string {
+	d := auditor.Registry{Models: models, Budget: 5, Getenv: func(name string) string {
 		if name == "ASSAY_BASE_URL" {
 			return ""
 		}

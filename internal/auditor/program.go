@@ -24,7 +24,7 @@ type program struct {
 
 // asked returns the model that the section asks: by its row Model, which may name a variable,
 // or as the agent states. It returns "" if neither names one.
-func (p *program) asked(said *events.Outcome) string {
+func (p *program) asked(said *events.AgentResult) string {
 	return cmp.Or(askedModel(p.entry), said.Asked)
 }
 
@@ -52,10 +52,10 @@ func (p *program) process(b *box.Box, home *box.Home) box.Process {
 // before anything is read, cut or kept: a part of a secret is not found.
 type ran struct {
 	box.Exit
-	said    events.Outcome // by an agent, of its run
-	wrapped bool           // it said so
-	text    []byte         // its report or its answer
-	unread  string         // why that cannot be read
+	said    events.AgentResult // by an agent, of its run
+	wrapped bool               // it said so
+	text    []byte             // its report or its answer
+	unread  string             // why that cannot be read
 
 	usageWrong string // what is wrong with its file of usage
 }

@@ -116,8 +116,8 @@ func TestAnEntryMovesTheRunsThatFoundIt(t *testing.T) {
 	require.NoError(t, err)
 	before, found := scored(p)
 	require.Greater(t, len(before), 40)
-	p.Known = slices.Clone(p.Known)
-	p.Known[0].File, p.Known[0].CWEs, p.Known[0].Also = "openapi_specs/openapi3.yml", []audit.CWE{1037}, nil
+	p.Vulnerabilities = slices.Clone(p.Vulnerabilities)
+	p.Vulnerabilities[0].File, p.Vulnerabilities[0].CWEs, p.Vulnerabilities[0].OtherFiles = "openapi_specs/openapi3.yml", []audit.CWE{1037}, nil
 	after, _ := scored(p)
 	moved := 0
 	for name, was := range before {

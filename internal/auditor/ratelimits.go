@@ -15,7 +15,7 @@ import (
 // anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}. For
 // both, reset is when the bucket is full again, so the missing part shows how fast it fills. A
 // bucket that is nearly full shows nothing.
-func grant(h http.Header, u audit.Usage, now time.Time) (least audit.Grant) {
+func grant(h http.Header, u audit.Usage, now time.Time) (least audit.RateLimits) {
 	size := map[string]float64{"requests": 1, "tokens": float64(u.TokensIn + u.TokensOut),
 		"input-tokens": float64(u.TokensIn), "output-tokens": float64(u.TokensOut)}
 	for what, each := range size {
@@ -36,13 +36,13 @@ func grant(h http.Header, u audit.Usage, now time.Time) (least audit.Grant) {
 		limit, left, reset := number("limit"), number("remaining"), number("reset")
 		// a refusal: what its tokens would be is not known, and they may be why
 		if each == 0 && limit > 0 {
-			return audit.Grant{}
+			return audit.RateLimits{}
 		}
 		// Not a number compares as false. A second is what Anthropic rounds to.
 		if !(each > 0 && left >= 0 && limit > left && limit < 1e12 && reset > 1 && reset < 86400) {
 			continue
 		}
-		g := audit.Grant{Rate: (limit - left) / reset / each, Burst: limit / each,
+		g := audit.RateLimits{Rate: (limit - left) / reset / each, Burst: limit / each,
 			Left: left / each}
 		if least.Rate == 0 || g.Rate < least.Rate {
 			least = g

@@ -15,30 +15,30 @@ func TestGrant(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		headers map[string]string
-		want    audit.Grant
+		want    audit.RateLimits
 	}{
-		{"nothing", nil, audit.Grant{}},
+		{"nothing", nil, audit.RateLimits{}},
 		{"requests", map[string]string{"x-ratelimit-limit-requests": "600",
 			"x-ratelimit-remaining-requests": "540", "x-ratelimit-reset-requests": "6s"},
-			audit.Grant{Rate: 10, Burst: 600, Left: 540}},
+			audit.RateLimits{Rate: 10, Burst: 600, Left: 540}},
 		{"tokens are tighter", map[string]string{"x-ratelimit-limit-requests": "600",
 			"x-ratelimit-remaining-requests": "540", "x-ratelimit-reset-requests": "6s",
 			"x-ratelimit-limit-tokens": "60000", "x-ratelimit-remaining-tokens": "0",
 			"x-ratelimit-reset-tokens": "1m0s"},
-			audit.Grant{Rate: 5, Burst: 300, Left: 0}},
+			audit.RateLimits{Rate: 5, Burst: 300, Left: 0}},
 		{"Anthropic's", map[string]string{"anthropic-ratelimit-requests-limit": "50",
 			"anthropic-ratelimit-requests-remaining":      "0",
 			"anthropic-ratelimit-requests-reset":          "2026-11-22T20:01:00Z",
 			"anthropic-ratelimit-output-tokens-limit":     "8000",
 			"anthropic-ratelimit-output-tokens-remaining": "2000",
 			"anthropic-ratelimit-output-tokens-reset":     "2026-11-22T20:01:00Z"},
-			audit.Grant{Rate: 50.0 / 60, Burst: 50}},
+			audit.RateLimits{Rate: 50.0 / 60, Burst: 50}},
 		{"nearly full", map[string]string{"x-ratelimit-limit-requests": "600",
 			"x-ratelimit-remaining-requests": "599", "x-ratelimit-reset-requests": "100ms"},
-			audit.Grant{}},
+			audit.RateLimits{}},
 		{"nonsense", map[string]string{"x-ratelimit-limit-requests": "NaN",
 			"x-ratelimit-remaining-requests": "-1", "x-ratelimit-reset-requests": "soon"},
-			audit.Grant{}},
+			audit.RateLimits{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := http.Header{}

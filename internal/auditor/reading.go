@@ -20,10 +20,10 @@ import (
 // readingsDir is the folder of the recordings of reviewers. No auditor has its name.
 const readingsDir = "bench"
 
-// Readings are the replies of a recorded reviewer to requests with one prompt:
-// <reader>/<prompt>.jsonl has a [Reading] a line, and <prompt>.provenance.json next to it
+// ReviewRecording are the replies of a recorded reviewer to requests with one prompt:
+// <reader>/<prompt>.jsonl has a [RecordedReply] a line, and <prompt>.provenance.json next to it
 // describes them.
-type Readings struct {
+type ReviewRecording struct {
 	Reader string `json:"reader"`
 	Prompt string `json:"prompt"` // of fixtures/prompts
 	Model  string `json:"model"`  // who replied
@@ -32,31 +32,31 @@ type Readings struct {
 	Had    string `json:"had"`    // what it had beside the request
 	SHA256 string `json:"sha256"` // of the replies' file, which is never edited
 
-	Readings []Reading `json:"-"`
+	Readings []RecordedReply `json:"-"`
 }
 
-// A Reading is the reply to one request.
-type Reading struct {
+// A RecordedReply is the reply to one request.
+type RecordedReply struct {
 	About   string `json:"about"`   // audit.Case.ID
 	Request string `json:"request"` // RequestHash of the task: the text itself can be made again
 	Reply   string `json:"reply"`   // as it came, malformed or wrong
 }
 
-// A Reader is a reviewer that replays what it replied when it was recorded.
-type Reader struct {
+// A RecordedReviewer is a reviewer that replays what it replied when it was recorded.
+type RecordedReviewer struct {
 	name    string
-	read    []*Readings
+	read    []*ReviewRecording
 	replies map[string]string // by request
 }
 
 // Readers reads the recorded reviewers below dir (bench/<reader>/<prompt>.jsonl), by
 // name. Replies without provenance, or others than it speaks of, are an error.
-func Readers(fsys fs.FS, dir string) ([]*Reader, error) {
+func RecordedReviewers(fsys fs.FS, dir string) ([]*RecordedReviewer, error) {
 	files, err := fs.Glob(fsys, path.Join(dir, readingsDir, "*", "*.jsonl"))
 	if err != nil {
 		return nil, err
 	}
-	var readers []*Reader
+	var readers []*RecordedReviewer
 	var errs []error
 	for _, file := range files { // sorted, so that those of a reader stand together
 		rs, err := readReadings(fsys, file)
@@ -65,7 +65,7 @@ func Readers(fsys fs.FS, dir string) ([]*Reader, error) {
 			continue
 		}
 		if n := len(readers); n == 0 || readers[n-1].name != rs.Reader {
-			readers = append(readers, &Reader{name: rs.Reader, replies: map[string]string{}})
+			readers = append(readers, &RecordedReviewer{name: rs.Reader, replies: map[string]string{}})
 		}
 		r := readers[len(readers)-1]
 		r.read = append(r.read, rs)
@@ -77,12 +77,12 @@ func Readers(fsys fs.FS, dir string) ([]*Reader, error) {
 }
 
 // readReadings reads the replies of one reviewer to one prompt.
-func readReadings(fsys fs.FS, file string) (*Readings, error) {
+func readReadings(fsys fs.FS, file string) (*ReviewRecording, error) {
 	lines, err := fs.ReadFile(fsys, file)
 	if err != nil {
 		return nil, err
 	}
-	rs := &Readings{}
+	rs := &ReviewRecording{}
 	about := strings.TrimSuffix(file, ".jsonl") + provenance
 	b, err := fs.ReadFile(fsys, about)
 	if err != nil {
@@ -107,7 +107,7 @@ func readReadings(fsys fs.FS, file string) (*Readings, error) {
 	n, at := 0, map[string]int{}
 	for line := range bytes.Lines(lines) {
 		n++
-		var one Reading
+		var one RecordedReply
 		if err := decodeWhole(line, &one); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w: expected about, request and reply", file, n, err)
 		}
@@ -135,7 +135,7 @@ func decodeWhole(b []byte, to any) error {
 }
 
 // check checks that the description is complete.
-func (rs *Readings) check() error {
+func (rs *ReviewRecording) check() error {
 	for _, f := range []struct{ name, value string }{{"model", rs.Model}, {"date", rs.Date},
 		{"asked", rs.Asked}, {"had", rs.Had}} {
 		if strings.TrimSpace(f.value) == "" {
@@ -148,7 +148,7 @@ func (rs *Readings) check() error {
 
 // Write stores the replies below dir on disk, in the order of what they are about.
 // None are an error.
-func (rs *Readings) Write(dir string) error {
+func (rs *ReviewRecording) Write(dir string) error {
 	if err := rs.check(); err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (rs *Readings) Write(dir string) error {
 			"%s with %s: no reading is left: have the requests read again, or remove the recording",
 			rs.Reader, rs.Prompt)
 	}
-	slices.SortFunc(rs.Readings, func(a, b Reading) int { return cmp.Compare(a.About, b.About) })
+	slices.SortFunc(rs.Readings, func(a, b RecordedReply) int { return cmp.Compare(a.About, b.About) })
 	var lines bytes.Buffer
 	enc := json.NewEncoder(&lines)
 	enc.SetEscapeHTML(false)
@@ -172,10 +172,10 @@ func (rs *Readings) Write(dir string) error {
 }
 
 // Name is the recorded reviewer's.
-func (r *Reader) Name() string { return r.name }
+func (r *RecordedReviewer) Name() string { return r.name }
 
 // Read returns the replies to a prompt; nil if there are none.
-func (r *Reader) Read(prompt string) *Readings {
+func (r *RecordedReviewer) Read(prompt string) *ReviewRecording {
 	for _, rs := range r.read {
 		if rs.Prompt == prompt {
 			return rs
@@ -185,14 +185,14 @@ func (r *Reader) Read(prompt string) *Readings {
 }
 
 // Has reports whether it was shown, with a prompt, the case of this ID.
-func (r *Reader) Has(prompt, about string) bool {
+func (r *RecordedReviewer) Has(prompt, about string) bool {
 	rs := r.Read(prompt)
 	return rs != nil &&
-		slices.ContainsFunc(rs.Readings, func(one Reading) bool { return one.About == about })
+		slices.ContainsFunc(rs.Readings, func(one RecordedReply) bool { return one.About == about })
 }
 
 // Review returns the reply to the same request.
-func (r *Reader) Review(_ context.Context, task audit.ReviewTask) (audit.Review, error) {
+func (r *RecordedReviewer) Review(_ context.Context, task audit.ReviewTask) (audit.Review, error) {
 	reply, ok := r.replies[RequestHash(task)]
 	if !ok {
 		return audit.Review{Status: audit.Errored,

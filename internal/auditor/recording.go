@@ -65,7 +65,7 @@ func Recordings(fsys fs.FS, dir string) ([]*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	// [Readers]
+	// [RecordedReviewers]
 	files = slices.DeleteFunc(files,
 		func(f string) bool { return path.Base(path.Dir(f)) == readingsDir })
 	var recs []*Recording
@@ -213,7 +213,7 @@ func readReport(name string, report []byte, format string,
 		return rep, name +
 			": the report is empty: expected an audit report, which says so where it has no findings"
 	}
-	rep, err := findings.Read(name, bytes.NewReader(report), findings.Options{Format: format,
+	rep, err := findings.Read(name, bytes.NewReader(report), findings.ReadOptions{Format: format,
 		RuleMap: rules, MaxFindings: most})
 	switch {
 	case err != nil && refuses(string(report[:min(len(report), 400)])):

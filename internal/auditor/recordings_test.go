@@ -178,7 +178,7 @@ func TestRecordingsSayWhereTheyComeFrom(t *testing.T) {
 }
 
 // plantedTarget draws a planted project with the default seed; nil for a pinned one.
-func plantedTarget(t *testing.T, fsys fs.FS, name string) *planted.Target {
+func plantedTarget(t *testing.T, fsys fs.FS, name string) *planted.Export {
 	dir := "fixtures/planted/" + name
 	if _, err := fs.Stat(fsys, dir); err != nil {
 		return nil
@@ -396,7 +396,7 @@ func TestReadingsAreReadToTheirEnd(t *testing.T) {
 		lines := `{"about":"a/b-01","request":"r","reply":"bad"}` + behindLine + "\n"
 		about := fmt.Sprintf(
 			`{"reader":"who","prompt":"p","model":"m","date":"2026-11-01","asked":"once","had":"nothing","sha256":"%x"}%s`, sha256.Sum256([]byte(lines)), behindAll)
-		_, err := auditor.Readers(fstest.MapFS{"bench/who/p.jsonl": {Data: []byte(lines)},
+		_, err := auditor.RecordedReviewers(fstest.MapFS{"bench/who/p.jsonl": {Data: []byte(lines)},
 			"bench/who/p.provenance.json": {Data: []byte(about)}}, ".")
 		return err
 	}

@@ -96,7 +96,7 @@ func TestCommandSettingsFollowTheProgram(t *testing.T) {
 }
 
 func TestEmbeddedReviewer(t *testing.T) {
-	s, err := auditor.Directory{}.Reviewer("patterns")
+	s, err := auditor.Registry{}.Reviewer("patterns")
 	require.NoError(t, err)
 	require.Equal(t, "patterns", s.Name())
 	r, err := s.Review(context.Background(), task)

@@ -32,11 +32,11 @@ var providers = map[string]provider{
 
 const providerNames = "openrouter, openai, anthropic, google, ollama or own"
 
-// A Directory is where the name of a reviewer or an auditor is looked up.
-type Directory struct {
+// A Registry is where the name of a reviewer or an auditor is looked up.
+type Registry struct {
 	Models   []audit.Model        // of models.md
 	Auditors []audit.AuditorEntry // of auditors.md
-	Given    []audit.Reviewer     // handed over as Go values
+	Provided []audit.Reviewer     // handed over as Go values
 	Getenv   func(string) string  // keys, ASSAY_BASE_URL, ASSAY_API_KEY, OLLAMA_HOST
 	// of fixtures/prompts: what a model that audits is told
 	Prompt func(name string) (string, error)
@@ -50,15 +50,15 @@ type Directory struct {
 // With ASSAY_BASE_URL the model is asked there instead, with the key in ASSAY_API_KEY if
 // there is one: providers' keys are sent to the providers alone. It is asked by the ID of
 // its row, and by its name where it has none or the row's ID is OpenRouter's.
-func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
+func (d Registry) Reviewer(name string) (audit.Reviewer, error) {
 	name = strings.TrimSpace(name)
 	if name == "" {
 		return nil, fmt.Errorf(
 			"no reviewer named: expected patterns, a name of models.md or auditors.md, or provider:model")
 	}
-	if i := slices.IndexFunc(d.Given,
+	if i := slices.IndexFunc(d.Provided,
 		func(r audit.Reviewer) bool { return r.Name() == name }); i >= 0 {
-		return d.Given[i], nil
+		return d.Provided[i], nil
 	}
 	if name == patterns.Name {
 		return patterns.Reviewer{}, nil
@@ -93,7 +93,7 @@ func (d Directory) Reviewer(name string) (audit.Reviewer, error) {
 // Reviewer takes it. A model is told the prompt that its section names, by default
 // [AuditPrompt]; model+prompt names another one, so that two prompts of a model have
 // names, records and baselines of their own.
-func (d Directory) Auditor(name string) (audit.Auditor, error) {
+func (d Registry) Auditor(name string) (audit.Auditor, error) {
 	entry, listed := d.entry(name)
 	if listed && entry.Kind != "model" {
 		return FromEntry(entry, d.aliases(askedModel(entry))...), nil
@@ -115,7 +115,7 @@ func (d Directory) Auditor(name string) (audit.Auditor, error) {
 
 // WithPrompt returns the name under which a model audits with a prompt; of an auditor
 // that is no model, whose section says what it is told, the name as it is.
-func (d Directory) WithPrompt(name, prompt string) string {
+func (d Registry) WithPrompt(name, prompt string) string {
 	if entry, listed := d.entry(name); listed && entry.Kind != "model" || prompt == AuditPrompt {
 		return name
 	}
@@ -124,7 +124,7 @@ func (d Directory) WithPrompt(name, prompt string) string {
 
 // entry gives the section that a name means, or the one that a model without a
 // section has. The name of the entry is the whole one, its prompt stands in it.
-func (d Directory) entry(name string) (e audit.AuditorEntry, listed bool) {
+func (d Registry) entry(name string) (e audit.AuditorEntry, listed bool) {
 	model, prompt, _ := strings.Cut(name, "+")
 	for _, section := range []string{name, model} {
 		if i := slices.IndexFunc(d.Auditors,
@@ -149,19 +149,19 @@ func (d Directory) entry(name string) (e audit.AuditorEntry, listed bool) {
 
 // Has reports whether a name is that of a section of auditors.md, a row of models.md, a
 // provided reviewer or a control.
-func (d Directory) Has(name string) bool {
+func (d Registry) Has(name string) bool {
 	return Control(name) != nil ||
 		slices.ContainsFunc(d.Auditors,
 			func(a audit.AuditorEntry) bool { return a.Name == name }) ||
 		slices.ContainsFunc(d.Models, func(m audit.Model) bool { return m.Name == name }) ||
-		slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name })
+		slices.ContainsFunc(d.Provided, func(r audit.Reviewer) bool { return r.Name() == name })
 }
 
 // Variables returns the variables of the environment that decide who answers to a
 // reviewer's name, keys among them, whether they are set or not.
-func (d Directory) Variables(name string) []string {
+func (d Registry) Variables(name string) []string {
 	name = strings.TrimSpace(name)
-	if slices.ContainsFunc(d.Given, func(r audit.Reviewer) bool { return r.Name() == name }) ||
+	if slices.ContainsFunc(d.Provided, func(r audit.Reviewer) bool { return r.Name() == name }) ||
 		Deterministic(name) {
 		return nil
 	}
@@ -198,7 +198,7 @@ func noPrice(m audit.Model) error {
 }
 
 // aliases returns the other names that models.md lists for a model.
-func (d Directory) aliases(model string) (names []string) {
+func (d Registry) aliases(model string) (names []string) {
 	for _, m := range d.Models {
 		same := slices.Concat([]string{m.Name, m.ID}, m.Aliases)
 		if slices.ContainsFunc(same,
@@ -211,7 +211,7 @@ func (d Directory) aliases(model string) (names []string) {
 
 // row returns the row of a model: by its name, or by provider and ID. An ID of OpenRouter's
 // without a row has the prices of its maker's row, which OpenRouter passes on.
-func (d Directory) row(name, provider, id string) audit.Model {
+func (d Registry) row(name, provider, id string) audit.Model {
 	for _, m := range d.Models {
 		if m.Name == name || m.Provider == provider && m.ID == id {
 			return m
@@ -231,7 +231,7 @@ func (d Directory) row(name, provider, id string) audit.Model {
 }
 
 // chat returns how the model of a name is asked.
-func (d Directory) chat(name string) (ChatConfig, error) {
+func (d Registry) chat(name string) (ChatConfig, error) {
 	p, id := providers["openrouter"], name
 	before, after, prefixed := strings.Cut(name, ":")
 	if named, known := providers[before]; prefixed && known {

@@ -27,7 +27,7 @@ type statedUsage struct {
 
 // readUsage adds what a run stated in its file of usage to said: the sum of the lines, and the
 // models that answered. It returns what is wrong with the file; "" for none and for a right one.
-func readUsage(home *box.Home, said *events.Outcome) (wrong string) {
+func readUsage(home *box.Home, said *events.AgentResult) (wrong string) {
 	if !home.Wrote(usageFile) {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 	"assay/audit"
 )
 
-// An Outcome is the result of an agent's run according to its own events.
-type Outcome struct {
+// An AgentResult is the result of an agent's run according to its own events.
+type AgentResult struct {
 	Report  string   // the agent's last answer
 	Asked   string   // the model that the agent asked; empty where it does not say
 	Served  []string // the models that answered, in this order; empty where it does not say
@@ -28,12 +28,12 @@ type Outcome struct {
 
 // Model returns the models that answered, joined by a comma, or the model that was asked if the
 // events do not say who answered.
-func (o *Outcome) Model() string { return cmp.Or(strings.Join(o.Served, ", "), o.Asked) }
+func (o *AgentResult) Model() string { return cmp.Or(strings.Join(o.Served, ", "), o.Asked) }
 
 // Unmeasured returns why the run does not measure the model that was asked: another model
 // answered, the model refused, or no request was made. It returns "" if none of that is known.
 // asked and aliases take precedence over the model in the events.
-func (o *Outcome) Unmeasured(asked string, aliases []string) string {
+func (o *AgentResult) Unmeasured(asked string, aliases []string) string {
 	if asked = cmp.Or(asked, o.Asked); o.Swapped {
 		asked = o.Asked
 	}
@@ -53,7 +53,7 @@ func (o *Outcome) Unmeasured(asked string, aliases []string) string {
 
 // UnknownCommand returns the first word of a prompt such as "/plug:audit ." if claude does not
 // know it as a command or skill: claude then sends it to the model as plain text.
-func (o *Outcome) UnknownCommand(prompt string) string {
+func (o *AgentResult) UnknownCommand(prompt string) string {
 	command := slashCommand.FindString(prompt)
 	if command == "" || o.Skills == nil || slices.Contains(o.Skills, command[1:]) {
 		return ""
@@ -70,14 +70,14 @@ var refusals = regexp.MustCompile(
 		`content[ _-]?(?:policy|filter)|blocked by .{0,40}filter|violat\w+ .{0,40}usage policy`)
 
 // serves notes that a model answered.
-func (o *Outcome) serves(model string) {
+func (o *AgentResult) serves(model string) {
 	if model != "" && !slices.Contains(o.Served, model) {
 		o.Served = append(o.Served, model)
 	}
 }
 
 // fails notes why the run failed, and whether that is a refusal of the model.
-func (o *Outcome) fails(why string) {
+func (o *AgentResult) fails(why string) {
 	if o.Failed = strings.TrimSpace(why); o.Refused == "" && refusals.MatchString(why) {
 		o.Refused = audit.OneLine(o.Failed, 300)
 	}

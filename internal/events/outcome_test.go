@@ -52,7 +52,7 @@ func TestRecordedOutcomes(t *testing.T) {
 
 // TestUnmeasured: the caller's name of the model that was asked holds before the agent's.
 func TestUnmeasured(t *testing.T) {
-	o := Outcome{Asked: "claude-opus-5-5", Served: []string{"claude-opus-5-5-20261001"}}
+	o := AgentResult{Asked: "claude-opus-5-5", Served: []string{"claude-opus-5-5-20261001"}}
 	require.Empty(t, o.Unmeasured("", nil))
 	require.Empty(t, o.Unmeasured("opus", []string{"claude-opus-5-5"}))
 	require.Equal(t,
@@ -72,7 +72,7 @@ func TestUnknownCommand(t *testing.T) {
 		"/plug:other .": "/plug:other", "/audit": "/audit", "/ a path": ""} {
 		require.Equal(t, unknown, o.UnknownCommand(prompt), prompt)
 	}
-	require.Empty(t, (&Outcome{}).UnknownCommand("/audit"),
+	require.Empty(t, (&AgentResult{}).UnknownCommand("/audit"),
 		"other agents do not list what they know")
 }
 

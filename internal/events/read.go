@@ -21,13 +21,13 @@ import (
 // known agent, including a report in JSON, and for output that does not begin with JSON,
 // because a text report may quote events. If the events have no answer, the agent was stopped:
 // its report is empty.
-func Read(out []byte) (Outcome, bool) {
+func Read(out []byte) (AgentResult, bool) {
 	if text := bytes.TrimSpace(out); len(text) == 0 || text[0] != '{' && text[0] != '[' {
-		return Outcome{}, false
+		return AgentResult{}, false
 	}
 	r := read(out)
 	if r.agent == "" || r.agent == ours {
-		return Outcome{}, false
+		return AgentResult{}, false
 	}
 	o := &r.outcome
 	if !r.answered && o.Refused == "" {
@@ -64,7 +64,7 @@ const ours = "assay"
 // A reader assembles a run from its events.
 type reader struct {
 	agent    string // that wrote the events; empty until it is known
-	outcome  Outcome
+	outcome  AgentResult
 	answered bool   // its answer has come, or why there is none
 	qwen     bool   // claude's events are qwen's
 	said     string // of opencode: the message whose text is in the report

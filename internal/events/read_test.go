@@ -92,7 +92,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, out []byte) {
 		env, ok := Read(out)
-		if !ok && !reflect.DeepEqual(env, Outcome{}) {
+		if !ok && !reflect.DeepEqual(env, AgentResult{}) {
 			t.Fatalf("%q: refused, and yet %+v", out, env)
 		}
 		if u := env.Usage; u.TokensIn < 0 || u.TokensOut < 0 || u.Turns < 0 || !(u.USD >= 0) ||

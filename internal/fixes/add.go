@@ -20,7 +20,7 @@ const maxPlaces = 5
 // An adder derives the entries of candidates.
 type adder struct {
 	*Repository
-	table             *Table
+	table             *Benchmark
 	advisories        Advisories
 	reverts           map[string]string // commit -> the one that reverts it
 	seen              []candidate
@@ -29,7 +29,7 @@ type adder struct {
 
 // A candidate is a row with its fix.
 type candidate struct {
-	row  Row
+	row  TSVRow
 	info commitInfo
 	d    *Derivation
 	id   string // of the change, without regard to lines and white space
@@ -39,7 +39,7 @@ type candidate struct {
 // finds the places of all of them in the pool's trees. Rows that cannot be used are in the
 // error, and what should be read in the notes. pin names the pool's commit; "" for the parent
 // of the first fix, or what the table says. Of advisories it takes suggestions of a CWE.
-func Add(ctx context.Context, t *Table, r *Repository, rows []Row, pin string,
+func Add(ctx context.Context, t *Benchmark, r *Repository, rows []TSVRow, pin string,
 	advisories Advisories) (added int, notes fixture.Errors, err error) {
 	a := &adder{Repository: r, table: t, advisories: advisories, reverts: map[string]string{}}
 	if err := a.readReverts(ctx); err != nil {
@@ -78,7 +78,7 @@ func (a *adder) readReverts(ctx context.Context) error {
 }
 
 // add derives one row. An error is one of git's; what is wrong with the row is a complaint.
-func (a *adder) add(ctx context.Context, row Row) error {
+func (a *adder) add(ctx context.Context, row TSVRow) error {
 	refuse := func(format string, args ...any) error {
 		a.complaints.Errorf(row.Pos, format, args...)
 		return nil
@@ -130,7 +130,7 @@ func (a *adder) add(ctx context.Context, row Row) error {
 	f := Fix{ID: cmp.Or(row.Get("id"), a.table.nextID()), Commit: commit, Parent: info.parent,
 		Date: info.date, CWEs: cwes,
 		Title: cmp.Or(row.Get("title"), info.title(), info.subject), CheckedBy: derivedBy,
-		Places: map[Tree][]audit.Place{},
+		Places: map[Revision][]audit.Place{},
 		Advisory: cmp.Or(row.Get("advisory"),
 			strings.Join(slices.Compact(advisory.FindAllString(info.body, -1)), ", "))}
 	if _, err := a.table.ByID(f.ID); err == nil {
@@ -305,7 +305,7 @@ var noOrigin = regexp.MustCompile(
 
 // introduce finds the commit that brought the flaw, and its places there: what the row says,
 // or what blame says of the first place where it names one commit that is no move.
-func (a *adder) introduce(ctx context.Context, row Row, f *Fix) error {
+func (a *adder) introduce(ctx context.Context, row TSVRow, f *Fix) error {
 	given := row.Get("introduced")
 	if given != "" {
 		if f.Introduced = a.commit(ctx, given); f.Introduced == "" {

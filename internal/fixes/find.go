@@ -29,7 +29,7 @@ const maxSource = 10
 // Find proposes the commits of the default branch whose messages speak of a flaw and that
 // change 1 to 10 source files, and those that an advisory names, the newest first. It is no
 // census: many fixes say nothing.
-func (r *Repository) Find(ctx context.Context, since string, advisories Advisories) (rows []Row,
+func (r *Repository) Find(ctx context.Context, since string, advisories Advisories) (rows []TSVRow,
 	looked int, err error) {
 	args := []string{"HEAD"}
 	if since != "" {
@@ -41,7 +41,7 @@ func (r *Repository) Find(ctx context.Context, since string, advisories Advisori
 	}
 	named := r.namedBy(ctx, advisories)
 	for _, c := range all {
-		row := Row{fields: map[string]string{"commit": c.hash,
+		row := TSVRow{fields: map[string]string{"commit": c.hash,
 			"title":    cmp.Or(c.title(), c.subject),
 			"cwe":      strings.Join(slices.Compact(namedCWE.FindAllString(c.body, -1)), ", "),
 			"advisory": strings.Join(slices.Compact(advisory.FindAllString(c.body, -1)), ", ")}}

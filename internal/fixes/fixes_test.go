@@ -35,7 +35,7 @@ func (s *shop) tsv(rows [][]string) string {
 	return b.String()
 }
 
-func (s *shop) add(t *testing.T, table *fixes.Table, rows [][]string) (notes, refused []string) {
+func (s *shop) add(t *testing.T, table *fixes.Benchmark, rows [][]string) (notes, refused []string) {
 	r, err := fixes.Open(context.Background(), s.dir)
 	require.NoError(t, err)
 	r.Name = "../shop"
@@ -109,7 +109,7 @@ func TestEachRuleOnce(t *testing.T) {
 // TestMessages has add complain of everything that it can complain of.
 func TestMessages(t *testing.T) {
 	s := theShop(t)
-	table := &fixes.Table{Name: "shop", Repository: "shop"}
+	table := &fixes.Benchmark{Name: "shop", Repository: "shop"}
 	notes, refused := s.add(t, table, [][]string{
 		{"query", "CWE-89"},
 		{"1a2b3c4", "CWE-89"},
@@ -208,7 +208,7 @@ func TestAdvisoriesNameFixes(t *testing.T) {
 	require.Contains(t, text, s.commits["helpers"]+"\t\t\tHelpers\t\tGO-2026-0001\t")
 	read, err := fixes.ReadRows("fixes.tsv", text)
 	require.NoError(t, err)
-	_, _, err = fixes.Add(context.Background(), &fixes.Table{Name: "shop", Repository: "shop"}, r,
+	_, _, err = fixes.Add(context.Background(), &fixes.Benchmark{Name: "shop", Repository: "shop"}, r,
 		read, "", advisories)
 	require.ErrorContains(t, err, "no CWE: write one (GHSA-5555-6666-7777 says CWE-639)")
 

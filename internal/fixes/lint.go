@@ -12,7 +12,7 @@ import (
 
 // Leaks returns what the trees that auditors will see say of the fixes: numbers of their
 // advisories, within the scope.
-func (r *Repository) Leaks(ctx context.Context, t *Table) (leaks fixture.Errors, err error) {
+func (r *Repository) Leaks(ctx context.Context, t *Benchmark) (leaks fixture.Errors, err error) {
 	for i := range t.Fixes {
 		f := &t.Fixes[i]
 		numbers := advisory.FindAllString(f.Advisory, -1)

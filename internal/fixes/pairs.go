@@ -10,31 +10,31 @@ import (
 	"assay/internal/stat"
 )
 
-// An Outcome is what a trial of each tree of a pair says of an entry.
-type Outcome string
+// An PairOutcome is what a trial of each tree of a pair says of an entry.
+type PairOutcome string
 
 // The outcomes of pairs.
 const (
-	ToldApart Outcome = "told apart"        // reported where vulnerable, and not where mended
-	Blind     Outcome = "blind to the mend" // reported in both
-	Missed    Outcome = "missed"            // reported in neither
-	Reversed  Outcome = "reversed"          // reported where mended alone
+	ToldApart PairOutcome = "told apart"        // reported where vulnerable, and not where mended
+	Blind     PairOutcome = "blind to the mend" // reported in both
+	Missed    PairOutcome = "missed"            // reported in neither
+	Reversed  PairOutcome = "reversed"          // reported where mended alone
 )
 
 // Outcomes lists the outcomes in the order in which they are shown.
-var Outcomes = []Outcome{ToldApart, Blind, Missed, Reversed}
+var Outcomes = []PairOutcome{ToldApart, Blind, Missed, Reversed}
 
-// A Pair is what one trial of the two targets of a pair says of one entry.
-type Pair struct {
+// A FixPair is what one trial of the two targets of a pair says of one entry.
+type FixPair struct {
 	Table, Fix string
 	Trial      int // from 0
-	Outcome    Outcome
+	Outcome    PairOutcome
 }
 
 // Pairs joins the trials of a vulnerable target with those of the mended one, trial by trial.
 // Entries without a clean twin, or that nobody read, are in no pair; nor is a trial that has
 // no result on one side.
-func Pairs(vulnerable *Target, bad, good []*score.Result) (pairs []Pair) {
+func Pairs(vulnerable *Target, bad, good []*score.Result) (pairs []FixPair) {
 	twin := *vulnerable
 	twin.Mended = true
 	counted, _ := twin.Entries()
@@ -44,10 +44,10 @@ func Pairs(vulnerable *Target, bad, good []*score.Result) (pairs []Pair) {
 		}
 		before, after := Reported(bad[i]), Reported(good[i])
 		for _, f := range counted {
-			outcome := map[[2]bool]Outcome{{true, false}: ToldApart, {true, true}: Blind,
+			outcome := map[[2]bool]PairOutcome{{true, false}: ToldApart, {true, true}: Blind,
 				{false, false}: Missed,
 				{false, true}:  Reversed}[[2]bool{before[f.ID], after[f.ID]}]
-			pairs = append(pairs, Pair{vulnerable.Table.Name, f.ID, i, outcome})
+			pairs = append(pairs, FixPair{vulnerable.Table.Name, f.ID, i, outcome})
 		}
 	}
 	return pairs
@@ -64,18 +64,18 @@ func Reported(r *score.Result) map[string]bool {
 	return found
 }
 
-// A Summary is what pairs come to.
-type Summary struct {
+// A PairSummary is what pairs come to.
+type PairSummary struct {
 	Pairs        int
-	Of           map[Outcome]int
+	Of           map[PairOutcome]int
 	Repositories int
 	// share of the pairs; over repositories where there are several, else over fixes
 	ToldApart stat.Interval
 }
 
 // Summarize counts the outcomes of pairs. It returns an error where there are none.
-func Summarize(pairs []Pair) (Summary, error) {
-	s := Summary{Pairs: len(pairs), Of: map[Outcome]int{}}
+func Summarize(pairs []FixPair) (PairSummary, error) {
+	s := PairSummary{Pairs: len(pairs), Of: map[PairOutcome]int{}}
 	repositories := map[string]bool{}
 	for _, p := range pairs {
 		s.Of[p.Outcome]++
@@ -100,12 +100,12 @@ func Summarize(pairs []Pair) (Summary, error) {
 
 // String returns the headline with what stands beside it: "told apart 5 of 10 (50 %, 24 to
 // 76 % over its fixes); found 7, of these also where mended 2; reversed 1, missed 2".
-func (s Summary) String() string {
+func (s PairSummary) String() string {
 	over := "over the fixes of one repository"
 	if s.Repositories > 1 {
 		over = fmt.Sprintf("over %d repositories", s.Repositories)
 	}
-	n := func(o Outcome) int { return s.Of[o] }
+	n := func(o PairOutcome) int { return s.Of[o] }
 	return fmt.Sprintf(
 		"told apart %d of %d (%.0f %%, %.0f to %.0f %% %s); found %d, also where mended %d; reversed %d, missed %d",
 		n(ToldApart), s.Pairs, 100*s.ToldApart.Center, 100*s.ToldApart.Lo, 100*s.ToldApart.Hi, over,
@@ -146,7 +146,7 @@ func BesideKey(r *score.Result, changed map[string][]audit.Range) (b Beside) {
 
 // Ahead returns the entries that a result of an earlier day reports and whose fix is younger:
 // the auditor knew them before their fix.
-func (t *Table) Ahead(r *score.Result, ran time.Time) (ids []string) {
+func (t *Benchmark) Ahead(r *score.Result, ran time.Time) (ids []string) {
 	reported := Reported(r)
 	for _, f := range t.Fixes {
 		if reported[f.ID] && strings.Compare(f.Date, ran.UTC().Format(time.DateOnly)) > 0 {

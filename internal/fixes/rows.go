@@ -13,19 +13,19 @@ import (
 var Columns = []string{"commit", "cwe", "id", "title", "severity", "advisory", "place",
 	"introduced", "twin"}
 
-// A Row is one line of that table.
-type Row struct {
+// A TSVRow is one line of that table.
+type TSVRow struct {
 	Pos    audit.Pos
 	fields map[string]string
 }
 
 // Get returns a column's text.
-func (r Row) Get(column string) string { return r.fields[column] }
+func (r TSVRow) Get(column string) string { return r.fields[column] }
 
 // ReadRows reads the table of candidates: tab-separated values with a heading.
-func ReadRows(file, text string) ([]Row, error) {
+func ReadRows(file, text string) ([]TSVRow, error) {
 	c := &fixture.Complaints{}
-	var rows []Row
+	var rows []TSVRow
 	var head []string
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	for i, line := range splitLines(text) {
@@ -52,7 +52,7 @@ func ReadRows(file, text string) ([]Row, error) {
 		case len(cells) > len(head):
 			c.Errorf(pos, "%d columns, and the heading has %d", len(cells), len(head))
 		default:
-			r := Row{pos, map[string]string{}}
+			r := TSVRow{pos, map[string]string{}}
 			for j, cell := range cells {
 				r.fields[head[j]] = cell
 			}
@@ -67,7 +67,7 @@ func ReadRows(file, text string) ([]Row, error) {
 }
 
 // FormatRows returns candidates as the text of a table.
-func FormatRows(rows []Row) string {
+func FormatRows(rows []TSVRow) string {
 	var b strings.Builder
 	b.WriteString(strings.Join(Columns, "\t") + "\n")
 	for _, r := range rows {
@@ -81,7 +81,7 @@ func FormatRows(rows []Row) string {
 }
 
 // places reads the column place: "file:function" or "file:40-44", by comma.
-func (r Row) places() (places []audit.Place, err error) {
+func (r TSVRow) places() (places []audit.Place, err error) {
 	for _, one := range strings.Split(r.Get("place"), ",") {
 		one = strings.TrimSpace(one)
 		if one == "" {

@@ -24,8 +24,8 @@ import (
 // Dir is the folder of the tables below a root.
 const Dir = "fixtures/fixes"
 
-// A Table is the benchmark of one repository: one file of fixtures/fixes.
-type Table struct {
+// A Benchmark is the benchmark of one repository: one file of fixtures/fixes.
+type Benchmark struct {
 	Name       string
 	Repository string   // https or ssh URL, or a path below the root
 	Pin        string   // commit of the pool's vulnerable tree
@@ -49,7 +49,7 @@ type Fix struct {
 	Base           string // the commit before it
 	Twin           string // why the mended state is not clean; "" it is
 	CheckedBy      string // "derived", a reader's name, or "unread"
-	Places         map[Tree][]audit.Place
+	Places         map[Revision][]audit.Place
 	Pos            audit.Pos
 }
 
@@ -62,19 +62,19 @@ const (
 // Read reports whether the entry takes part in the gate: few derived places, or a reader.
 func (f *Fix) Read() bool { return f.CheckedBy != unread && f.CheckedBy != "" }
 
-// A Tree names a commit of a fix in which its places are known.
-type Tree string
+// A Revision names a commit of a fix in which its places are known.
+type Revision string
 
 // The trees: the fix's parent, the pool's two, and the results of the two changes.
 const (
-	AtParent Tree = "parent"
-	AtPin    Tree = "pin"
-	AtFixed  Tree = "fixed"
-	AtChange Tree = "change" // the commit that brought the flaw
-	AtFix    Tree = "fix"
+	AtParent Revision = "parent"
+	AtPin    Revision = "pin"
+	AtFixed  Revision = "fixed"
+	AtChange Revision = "change" // the commit that brought the flaw
+	AtFix    Revision = "fix"
 )
 
-var trees = []Tree{AtParent, AtPin, AtFixed, AtChange, AtFix}
+var trees = []Revision{AtParent, AtPin, AtFixed, AtChange, AtFix}
 
 // Names lists the tables below a root; none is no error.
 func Names(fsys fs.FS) []string {
@@ -87,9 +87,9 @@ func Names(fsys fs.FS) []string {
 
 // Read reads and checks a table. Advice is what a reader should know of a table that can
 // be used.
-func Read(fsys fs.FS, file string) (t *Table, advice fixture.Errors, err error) {
+func Read(fsys fs.FS, file string) (t *Benchmark, advice fixture.Errors, err error) {
 	c := &fixture.Complaints{}
-	t = &Table{Name: strings.TrimSuffix(path.Base(file), ".md"),
+	t = &Benchmark{Name: strings.TrimSuffix(path.Base(file), ".md"),
 		Pos: audit.Pos{File: file, Line: 1}}
 	at := map[string]int{}
 	seen := map[string]bool{}
@@ -117,7 +117,7 @@ func Read(fsys fs.FS, file string) (t *Table, advice fixture.Errors, err error) 
 		case name == "places":
 			for _, r := range s.Rows("ID", "Tree", "File", "Function", "Lines") {
 				i, ok := at[r.Get("ID")]
-				tree := Tree(r.Get("Tree"))
+				tree := Revision(r.Get("Tree"))
 				switch {
 				case !ok:
 					r.Errorf("the ID is %q: expected one of the section Fixes, which stands above",
@@ -158,7 +158,7 @@ const againWords = "mended again by "
 
 var wholeHash = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-func (t *Table) identity(s fixture.Section) {
+func (t *Benchmark) identity(s fixture.Section) {
 	for _, r := range s.Rows("Field", "Value") {
 		if !r.Read("Field", "Value", map[string]any{"repository": &t.Repository, "pin": &t.Pin,
 			"fixed": &t.Fixed,
@@ -186,7 +186,7 @@ func readFix(r fixture.Row) Fix {
 		CWEs:  r.CWEs(),
 		Title: r.Raw("Title"), Advisory: r.Get("Advisory"), Introduced: r.Get("Introduced"),
 		Base: r.Get("Base"), Twin: r.Get("Twin"),
-		CheckedBy: r.Get("Checked by"), Places: map[Tree][]audit.Place{}, Pos: r.Pos}
+		CheckedBy: r.Get("Checked by"), Places: map[Revision][]audit.Place{}, Pos: r.Pos}
 	r.NeedText("ID", "Title", "Checked by")
 	for column, hash := range map[string]string{"Fix": f.Commit, "Parent": f.Parent,
 		"Introduced": f.Introduced,
@@ -208,7 +208,7 @@ func readFix(r fixture.Row) Fix {
 }
 
 // hash covers what findings are held against and where it lies.
-func (t *Table) hash() string {
+func (t *Benchmark) hash() string {
 	here := *t
 	here.Pos, here.Hash, here.Fixes = audit.Pos{}, "", slices.Clone(t.Fixes)
 	for i := range here.Fixes {
@@ -224,7 +224,7 @@ func (t *Table) hash() string {
 }
 
 // Format returns the table as its file's text.
-func (t *Table) Format() string {
+func (t *Benchmark) Format() string {
 	var b strings.Builder
 	row := func(cells ...string) {
 		for _, c := range cells {
@@ -273,7 +273,7 @@ func (t *Table) Format() string {
 }
 
 // nextID returns the first free ID.
-func (t *Table) nextID() string {
+func (t *Benchmark) nextID() string {
 	for n := len(t.Fixes) + 1; ; n++ {
 		id := fmt.Sprintf("F%02d", n)
 		if !slices.ContainsFunc(t.Fixes, func(f Fix) bool { return f.ID == id }) {
@@ -283,7 +283,7 @@ func (t *Table) nextID() string {
 }
 
 // ByID returns the fix of an ID or of a commit.
-func (t *Table) ByID(id string) (*Fix, error) {
+func (t *Benchmark) ByID(id string) (*Fix, error) {
 	var ids []string
 	for i := range t.Fixes {
 		f := &t.Fixes[i]
@@ -297,7 +297,7 @@ func (t *Table) ByID(id string) (*Fix, error) {
 }
 
 // Summary returns what the table holds in one line.
-func (t *Table) Summary() string {
+func (t *Benchmark) Summary() string {
 	pool, changes, unclean, unreadFixes := 0, 0, 0, 0
 	for _, f := range t.Fixes {
 		for _, x := range []struct {

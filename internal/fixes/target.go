@@ -26,14 +26,14 @@ const (
 
 // A Target is what an auditor is run on: a tree of the pool, or a change.
 type Target struct {
-	Table  *Table
+	Table  *Benchmark
 	Fix    *Fix // of a change; nil in the pool
 	Mended bool // what the entries say is false here
 }
 
 // Targets returns the targets of a view, the vulnerable one of each pair first, and the
 // entries that it leaves out, with the reason.
-func (t *Table) Targets(v View) (all []Target, left []string) {
+func (t *Benchmark) Targets(v View) (all []Target, left []string) {
 	n := 0
 	for i := range t.Fixes {
 		f := &t.Fixes[i]
@@ -54,7 +54,7 @@ func (t *Table) Targets(v View) (all []Target, left []string) {
 		all = []Target{{Table: t}, {Table: t, Mended: true}}
 	}
 	// Without an entry that counts there is nothing to measure.
-	return slices.DeleteFunc(all, func(x Target) bool { return len(x.Project(nil).Known) == 0 }),
+	return slices.DeleteFunc(all, func(x Target) bool { return len(x.Project(nil).Vulnerabilities) == 0 }),
 		left
 }
 
@@ -94,7 +94,7 @@ func (x *Target) commits() (base, head string) {
 	return "", x.Table.Pin
 }
 
-func (x *Target) tree() Tree {
+func (x *Target) tree() Revision {
 	switch {
 	case x.Fix != nil && x.Mended:
 		return AtFix
@@ -140,7 +140,7 @@ func (x *Target) project(entries []*Fix, dims map[audit.CWE]audit.Dimension) *au
 		Repository: x.Table.Repository,
 		Commit:     x.Head(), KeyHash: x.Table.Hash, Mended: x.Mended, Pos: x.Table.Pos}
 	for _, f := range entries {
-		k := audit.Known{ID: f.ID, Dimension: dims[f.CWEs[0]], CWEs: f.CWEs, Severity: f.Severity,
+		k := audit.Vulnerability{ID: f.ID, Dimension: dims[f.CWEs[0]], CWEs: f.CWEs, Severity: f.Severity,
 			Title:    f.Title,
 			Evidence: "mended by " + short(f.Commit), Places: f.Places[x.tree()], Pos: f.Pos}
 		if len(k.Places) == 0 { // its code is gone
@@ -150,13 +150,13 @@ func (x *Target) project(entries []*Fix, dims map[audit.CWE]audit.Dimension) *au
 		if f := k.Places[0].Function; f != "" {
 			k.Functions = []string{f}
 		}
-		p.Known = append(p.Known, k)
+		p.Vulnerabilities = append(p.Vulnerabilities, k)
 	}
 	return p
 }
 
-// A Sealed is what an auditor is shown of a target.
-type Sealed struct {
+// A SealedTarget is what an auditor is shown of a target.
+type SealedTarget struct {
 	Task    audit.AuditTask
 	Tree    audit.Tree               // the text files of the head
 	Others  map[string]bool          // its other files
@@ -169,9 +169,9 @@ type Fetch func(context.Context, *audit.Project) (*seal.Clone, error)
 // Export writes the sealed export into dir, which must be absent: the tree alone in the pool;
 // for a change a repository of two commits, base and change, without history, remote, tag or
 // reflog, in which main, origin/main and origin/HEAD are the base, and change is checked out.
-func (x *Target) Export(ctx context.Context, dir string, fetch Fetch) (s *Sealed, err error) {
+func (x *Target) Export(ctx context.Context, dir string, fetch Fetch) (s *SealedTarget, err error) {
 	base, head := x.commits()
-	s = &Sealed{Task: audit.AuditTask{Dir: dir, Scope: x.Table.Scope}}
+	s = &SealedTarget{Task: audit.AuditTask{Dir: dir, Scope: x.Table.Scope}}
 	if base == "" {
 		clone, err := x.clone(ctx, fetch, head)
 		if err != nil {
@@ -211,7 +211,7 @@ func (x *Target) clone(ctx context.Context, fetch Fetch, commit string) (*seal.C
 }
 
 // list lists the files of what is shown.
-func (s *Sealed) list(ctx context.Context, clone *seal.Clone) (err error) {
+func (s *SealedTarget) list(ctx context.Context, clone *seal.Clone) (err error) {
 	if s.Tree, err = clone.Tree(ctx); err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (s *Sealed) list(ctx context.Context, clone *seal.Clone) (err error) {
 }
 
 // commit makes the repository of the two trees below tmp.
-func (s *Sealed) commit(ctx context.Context, tmp, dir string) error {
+func (s *SealedTarget) commit(ctx context.Context, tmp, dir string) error {
 	git := func(args ...string) (string, error) {
 		cmd := seal.Git(ctx, append([]string{"-C", dir, "-c", "core.logAllRefUpdates=false", "-c",
 			"core.safecrlf=false",

@@ -16,9 +16,9 @@ import (
 )
 
 // table derives all entries of the shop.
-func (s *shop) table(t *testing.T) *fixes.Table {
+func (s *shop) table(t *testing.T) *fixes.Benchmark {
 	if s.text == "" {
-		table := &fixes.Table{Name: "shop", Repository: "shop"}
+		table := &fixes.Benchmark{Name: "shop", Repository: "shop"}
 		_, refused := s.add(t, table, entries)
 		require.Empty(t, refused)
 		s.text = table.Format()

@@ -91,7 +91,7 @@ func (a Auditor) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditRu
 		return run, err
 	}
 	run.Raw, run.Stderr = report.Bytes(), []byte(unread)
-	run.Report, err = findings.Read(Name, bytes.NewReader(run.Raw), findings.Options{Format: a.Format})
+	run.Report, err = findings.Read(Name, bytes.NewReader(run.Raw), findings.ReadOptions{Format: a.Format})
 	run.Duration = time.Since(run.Started)
 	return run, err
 }

@@ -1,7 +1,7 @@
 package planted
 
 // With makes exactly these sites bad and leaves all else as it is written.
-func (p *Project) With(bad ...string) *Draw { return p.with(bad) }
+func (p *Template) With(bad ...string) *Draw { return p.with(bad) }
 
 // WithSeed makes exactly these sites bad; the seed chooses everything else.
-func (p *Project) WithSeed(seed uint64, bad ...string) *Draw { return p.shuffled(bad, seed) }
+func (p *Template) WithSeed(seed uint64, bad ...string) *Draw { return p.shuffled(bad, seed) }

@@ -20,7 +20,7 @@ const (
 
 // A Draw is a project with a choice made for every site, name, file and group.
 type Draw struct {
-	project *Project
+	project *Template
 	bad     map[string]bool
 	names   map[string]string
 	files   map[string]string
@@ -52,14 +52,14 @@ func (c chance) order(labels []string) []string {
 }
 
 // chance returns the chance of a seed for this project.
-func (p *Project) chance(seed uint64) chance {
+func (p *Template) chance(seed uint64) chance {
 	return chance{fmt.Sprintf("planted\x00%s\x00%d\x00", p.Name, seed)}
 }
 
 // Draw returns the draw of a seed. The seed decides the share of bad sites (uniform between a
 // tenth and a half, at least one site), then which sites are bad, the order of the groups'
 // parts, and the names of identifiers and files.
-func (p *Project) Draw(seed uint64) *Draw {
+func (p *Template) Draw(seed uint64) *Draw {
 	c := p.chance(seed)
 	share := leastBad + c.below(mostBad-leastBad+1, "share")
 	n := max(1, (len(p.Sites)*share+5000)/10000)
@@ -76,7 +76,7 @@ func (p *Project) Draw(seed uint64) *Draw {
 
 // with returns a draw in which exactly these sites are bad, with order, names and files as
 // written.
-func (p *Project) with(bad []string) *Draw {
+func (p *Template) with(bad []string) *Draw {
 	d := &Draw{project: p, bad: map[string]bool{}, names: map[string]string{},
 		files: map[string]string{}}
 	for _, id := range bad {
@@ -87,7 +87,7 @@ func (p *Project) with(bad []string) *Draw {
 
 // shuffled returns a draw in which exactly these sites are bad; the seed decides everything
 // else.
-func (p *Project) shuffled(bad []string, seed uint64) *Draw {
+func (p *Template) shuffled(bad []string, seed uint64) *Draw {
 	d := p.with(bad)
 	d.chance, d.shuffle = p.chance(seed), true
 	for _, n := range p.names {
@@ -123,9 +123,9 @@ func (d *Draw) Names() map[string]string {
 	return m
 }
 
-// A Place is the place of a site's region in a draw. Lines excludes blank lines at both ends.
+// A SitePlace is the place of a site's region in a draw. Lines excludes blank lines at both ends.
 // It is zero if the variant of a further region is empty.
-type Place struct {
+type SitePlace struct {
 	Site  string
 	Plus  bool
 	File  string
@@ -133,17 +133,17 @@ type Place struct {
 }
 
 // Render returns the files of the draw.
-func (d *Draw) Render() *Target {
-	t := &Target{project: d.project}
+func (d *Draw) Render() *Export {
+	t := &Export{project: d.project}
 	t.add(d, "", func(id string) string { return id })
 	return t
 }
 
 // add adds a draw below a folder of the target; id maps a site's ID to its ID in the target.
-func (t *Target) add(d *Draw, folder string, id func(string) string) {
+func (t *Export) add(d *Draw, folder string, id func(string) string) {
 	rename := renamer{d.names, d.files}
 	file := func(stored string) string { return path.Join(folder, cmp.Or(d.files[stored], stored)) }
-	var places []Place
+	var places []SitePlace
 	for _, s := range d.project.sources {
 		if d.area != nil && !d.project.shows(d.area, s.path) {
 			continue
@@ -183,7 +183,7 @@ type writer struct {
 	out          strings.Builder
 	lines        int
 	groups       int
-	places       []Place
+	places       []SitePlace
 }
 
 // line writes one line.
@@ -208,7 +208,7 @@ func (w *writer) nodes(ns []node) {
 
 // region writes the chosen variant of a region and notes its place.
 func (w *writer) region(g *region) {
-	at := Place{Site: w.id(g.site), Plus: g.plus, File: w.file}
+	at := SitePlace{Site: w.id(g.site), Plus: g.plus, File: w.file}
 	lines := g.good
 	if w.draw.bad[g.site] {
 		lines = g.bad

@@ -24,7 +24,7 @@ import (
 )
 
 // digest is a fingerprint of everything that a draw gives.
-func digest(t *planted.Target) string {
+func digest(t *planted.Export) string {
 	h := sha256.New()
 	for _, f := range t.Files {
 		fmt.Fprintf(h, "%s %d\n%s", f.Path, len(f.Content), f.Content)
@@ -72,7 +72,7 @@ func TestDrawShare(t *testing.T) {
 }
 
 // big gives a project with n sites of one line each.
-func big(t require.TestingT, n int) *planted.Project {
+func big(t require.TestingT, n int) *planted.Template {
 	var source strings.Builder
 	for i := range n {
 		fmt.Fprintf(&source,
@@ -156,9 +156,9 @@ func TestDraw(t *testing.T) {
 		require.Equal(t, digest(target), digest(p.Draw(seed).Render()))
 		files := contents(target)
 		key := target.Project()
-		require.Len(t, key.Known, len(d.Bad()))
+		require.Len(t, key.Vulnerabilities, len(d.Bad()))
 		require.Len(t, key.Decoys, len(p.Sites)-len(d.Bad()))
-		for _, k := range key.Known {
+		for _, k := range key.Vulnerabilities {
 			require.Contains(t, at(t, files, k.File, k.Lines), texts[k.ID][1])
 		}
 		for _, k := range key.Decoys {
@@ -257,9 +257,9 @@ func TestKey(t *testing.T) {
 	key := d.Render().Project()
 	require.Equal(t, []any{"desk", "Desk", 0.5, 1, 2}, []any{key.Name, key.Title, key.RecallGoal,
 		key.Expected, key.Coverage})
-	require.Len(t, key.Known, 2)
-	k := key.Known[1]
-	require.Equal(t, audit.Known{ID: "CASH-1", Dimension: audit.BusinessLogic,
+	require.Len(t, key.Vulnerabilities, 2)
+	k := key.Vulnerabilities[1]
+	require.Equal(t, audit.Vulnerability{ID: "CASH-1", Dimension: audit.BusinessLogic,
 		CWEs: []audit.CWE{193, 840}, Severity: audit.Medium,
 		File: "desk/rules.py", Functions: []string{"amount_of"},
 		Lines: audit.Range{Start: 20, End: 21}, Title: "A negative sum is taken",
@@ -334,7 +334,7 @@ func TestCombine(t *testing.T) {
 	files := contents(both)
 	require.Contains(t, files, "desk/README.md")
 	require.Contains(t, files, "big/a.txt")
-	for _, k := range key.Known {
+	for _, k := range key.Vulnerabilities {
 		require.NotEmpty(t, at(t, files, k.File, k.Lines))
 	}
 
@@ -356,7 +356,7 @@ func TestCombine(t *testing.T) {
 
 func entryIDs(p *audit.Project) []string {
 	var ids []string
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		ids = append(ids, k.ID)
 	}
 	for _, d := range p.Decoys {
@@ -386,6 +386,6 @@ func TestKeyScores(t *testing.T) {
 			Dimensions: dims, Rounds: -1})
 		require.NoError(t, err)
 		require.Equal(t, score.Of(1), r.Metrics.Recall)
-		require.Equal(t, map[score.Disposition]int{score.Matched: len(key.Known)}, r.Dispositions)
+		require.Equal(t, map[score.Disposition]int{score.Matched: len(key.Vulnerabilities)}, r.Dispositions)
 	}
 }

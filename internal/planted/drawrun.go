@@ -26,19 +26,19 @@ const (
 // A drawRun builds, starts and tests one draw.
 type drawRun struct {
 	bench  *bench
-	server Server
+	server DatabaseServer
 	plan   DrawTest
 	run    string // $RUN
 	draw   string // $DRAW
 	names  string // $NAMES
 	port   int
 	url    string // of the database
-	out    []Outcome
+	out    []StepResult
 	asked  []int // indexes into out: outcomes that get the last output of the application
 }
 
 // try runs the tests of a draw. It stops at the first step that the others depend on.
-func (b *bench) try(ctx context.Context, server Server, name string, plan DrawTest) []Outcome {
+func (b *bench) try(ctx context.Context, server DatabaseServer, name string, plan DrawTest) []StepResult {
 	names, err := json.Marshal(plan.Draw.Names())
 	if err != nil { // strings alone: cannot be
 		panic(err)
@@ -89,8 +89,8 @@ func (t *drawRun) note(name string, err error) bool {
 func (t *drawRun) ours(name string, err error) bool { return err == nil || t.note(name, err) }
 
 // outcome returns a successful outcome of a step.
-func (t *drawRun) outcome(name string) Outcome {
-	return Outcome{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
+func (t *drawRun) outcome(name string) StepResult {
+	return StepResult{Draw: t.plan.Label, Bad: t.plan.Draw.Bad(), Step: name, Want: true, Got: true}
 }
 
 // step returns a step of the draw with its environment.

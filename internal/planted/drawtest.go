@@ -32,7 +32,7 @@ const quickSeeds, wholeSeeds = 2, 20 // random draws of a quick proof and of a w
 //   - random draws with everything that a seed decides: every test and exploit.
 //
 // A quick proof consists of all good, all bad and two random draws.
-func (p *Project) DrawTests(quick bool) []DrawTest {
+func (p *Template) DrawTests(quick bool) []DrawTest {
 	ids := make([]string, len(p.Sites))
 	for i, s := range p.Sites {
 		ids[i] = s.ID
@@ -62,7 +62,7 @@ func (p *Project) DrawTests(quick bool) []DrawTest {
 // flips returns the draws in which one site differs from all others. The functional tests run
 // in a fixed quarter of them, because the covering array shows what any two sites do to these
 // tests.
-func (p *Project) flips(ids []string) []DrawTest {
+func (p *Template) flips(ids []string) []DrawTest {
 	var plans []DrawTest
 	for i, id := range ids {
 		others := slices.DeleteFunc(slices.Clone(ids),

@@ -23,7 +23,7 @@ type variant struct {
 }
 
 // pairsOf gives the pairs of a project in the order of its table.
-func pairsOf(p *Project) []*pair {
+func pairsOf(p *Template) []*pair {
 	byID := map[string]*pair{}
 	var all []*pair
 	for _, s := range p.Sites {

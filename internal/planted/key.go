@@ -21,10 +21,10 @@ func KeyMarkdown(p *audit.Project) []byte {
 	}
 	b.WriteString("\n# Known Vulnerabilities\n\n" +
 		"| ID | Dimension | CWE | Severity | File | Function | Lines | Also | Title | Evidence |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		b.WriteString(fixture.TableRow(k.ID, string(k.Dimension), audit.JoinCWEs(k.CWEs),
 			k.Severity.String(), k.File, strings.Join(k.Functions, ", "),
-			k.Lines.String(), strings.Join(k.Also, ", "), k.Title, k.Evidence))
+			k.Lines.String(), strings.Join(k.OtherFiles, ", "), k.Title, k.Evidence))
 	}
 	if len(p.Decoys) > 0 {
 		b.WriteString(

@@ -45,7 +45,7 @@ const LeastP = 0.01
 // deviations of its own permutations, and the maximum is compared: trying many
 // costs what it should. Single features and classifiers, which gather what is too
 // faint in each feature, are compared apart, each at half of the level.
-func Leaks(n int, projects ...*Project) Leak {
+func Leaks(n int, projects ...*Template) Leak {
 	var ps []*pair
 	for _, p := range projects {
 		ps = append(ps, pairsOf(p)...)

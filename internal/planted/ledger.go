@@ -15,7 +15,7 @@ const Version = 1
 
 // Hash returns a SHA-256 hash, in hex, of everything that a proof of the project depends on
 // except the runtimes: project.md, source, functional tests, exploits, setup and Version.
-func (p *Project) Hash() string {
+func (p *Template) Hash() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "planted proof %d\n%q\n", Version, p.Commands)
 	for _, table := range [][]choice{p.names, p.files} {

@@ -95,7 +95,7 @@ func (r *reader) checkModules() {
 
 // shows reports whether a module shows the file, whose path is that of the source and not of a
 // draw.
-func (p *Project) shows(m *Module, file string) bool {
+func (p *Template) shows(m *Module, file string) bool {
 	fits := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
 	return slices.ContainsFunc(m.files, fits) || slices.ContainsFunc(p.shared, fits)
 }
@@ -104,7 +104,7 @@ func (p *Project) shows(m *Module, file string) bool {
 // number as likely as another, and all sites of other modules are good. Its export holds
 // the files of the module and those of the row "all". A name that no module has, and a
 // module that shows fewer or more lines than an area should, are errors.
-func (p *Project) DrawArea(name string, seed uint64) (*Draw, error) {
+func (p *Template) DrawArea(name string, seed uint64) (*Draw, error) {
 	i := slices.IndexFunc(p.Modules, func(m Module) bool { return m.Name == name })
 	if i < 0 {
 		var names []string

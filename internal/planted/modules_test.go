@@ -29,7 +29,7 @@ func TestShippedAreas(t *testing.T) {
 				areas++
 				target := d.Render()
 				key := target.Project()
-				require.LessOrEqual(t, len(key.Known), 10)
+				require.LessOrEqual(t, len(key.Vulnerabilities), 10)
 				for _, e := range key.Entries() {
 					require.False(t, seen[e.ID], "%s is in two keys", e.ID)
 					seen[e.ID] = true

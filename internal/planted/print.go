@@ -21,7 +21,7 @@ func (p *Proof) Print(w io.Writer) {
 }
 
 // String returns the outcome as one line.
-func (o Outcome) String() string {
+func (o StepResult) String() string {
 	name := o.Step
 	if o.Site != "" {
 		name += " " + o.Site

@@ -12,9 +12,9 @@ import (
 	"assay/audit/fixture"
 )
 
-// A Project is a planted project as written: its source with both variants of every site, and
+// A Template is a planted project as written: its source with both variants of every site, and
 // the commands that run it.
-type Project struct {
+type Template struct {
 	Name       string // the folder's name
 	Title      string
 	Languages  []string
@@ -77,9 +77,9 @@ var kinds = []string{"pattern", "logic", "authorization", "state", "race", "time
 
 // Read reads the planted project in the folder dir of fsys; the folder's name is the project's.
 // The error lists all problems, one a line, as file:line.
-func Read(fsys fs.FS, dir string) (*Project, error) {
+func Read(fsys fs.FS, dir string) (*Template, error) {
 	r := &reader{fsys: fsys, dir: dir, c: &fixture.Complaints{}}
-	r.p = &Project{Name: path.Base(dir), Pos: audit.Pos{File: r.show("project.md"), Line: 1},
+	r.p = &Template{Name: path.Base(dir), Pos: audit.Pos{File: r.show("project.md"), Line: 1},
 		tools: map[string][]byte{}}
 	r.document()
 	r.tree()
@@ -98,7 +98,7 @@ func Read(fsys fs.FS, dir string) (*Project, error) {
 type reader struct {
 	fsys fs.FS
 	dir  string
-	p    *Project
+	p    *Template
 	c    *fixture.Complaints
 }
 

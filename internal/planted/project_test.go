@@ -33,7 +33,7 @@ func desk(t require.TestingT) fstest.MapFS {
 	return fsys
 }
 
-func read(t require.TestingT, fsys fs.FS) *planted.Project {
+func read(t require.TestingT, fsys fs.FS) *planted.Template {
 	p, err := planted.Read(fsys, "desk")
 	require.NoError(t, err)
 	return p
@@ -275,7 +275,7 @@ func TestReadNeverPanics(t *testing.T) {
 	})
 }
 
-func contents(t *planted.Target) map[string]string {
+func contents(t *planted.Export) map[string]string {
 	m := map[string]string{}
 	for _, f := range t.Files {
 		m[f.Path] = string(f.Content)

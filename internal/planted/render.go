@@ -23,11 +23,11 @@ type File struct {
 	Content []byte
 }
 
-// A Target is a drawn target: the files for an auditor, and the key.
-type Target struct {
-	Files   []File  // by path
-	Places  []Place // where every region stands
-	project *Project
+// A Export is a drawn target: the files for an auditor, and the key.
+type Export struct {
+	Files   []File      // by path
+	Places  []SitePlace // where every region stands
+	project *Template
 	entries []entry
 	reviews []audit.FindingReview
 }
@@ -49,7 +49,7 @@ type entry struct {
 }
 
 // entry returns the entry of a site; id is the site's ID in the target.
-func (d *Draw) entry(s Site, id string, places []Place, rename renamer) entry {
+func (d *Draw) entry(s Site, id string, places []SitePlace, rename renamer) entry {
 	e := entry{ID: id, Bad: d.bad[s.ID], CWEs: s.CWEs, Functions: rename.all(s.Functions),
 		Title: rename.apply(s.Title), Why: rename.apply(s.Reason), Pos: s.Pos,
 		dimension: s.Dimension, severity: s.Severity}
@@ -73,11 +73,11 @@ func (d *Draw) entry(s Site, id string, places []Place, rename renamer) entry {
 // Combine returns the draws of several projects as one target, each in a folder of its name. An
 // ID that occurs in two projects is prefixed with its project's name. It is an error to pass no
 // draw, or two of one project.
-func Combine(name, title string, draws ...*Draw) (*Target, error) {
+func Combine(name, title string, draws ...*Draw) (*Export, error) {
 	if len(draws) == 0 {
 		return nil, errors.New("no project to set side by side: expected at least one draw")
 	}
-	all := &Target{project: &Project{Name: name, Title: title, Pos: draws[0].project.Pos}}
+	all := &Export{project: &Template{Name: name, Title: title, Pos: draws[0].project.Pos}}
 	folders, holders := map[string]bool{}, map[string]int{}
 	for _, d := range draws {
 		if folders[d.project.Name] {
@@ -108,7 +108,7 @@ func Combine(name, title string, draws ...*Draw) (*Target, error) {
 // Project returns the target as a project with its key: bad sites are vulnerabilities, good
 // ones decoys. Commit is git's hash of the export's tree, so that draws with equal bytes are
 // the same target.
-func (r *Target) Project() *audit.Project {
+func (r *Export) Project() *audit.Project {
 	p := &audit.Project{Name: r.project.Name, Planted: true, Repository: "planted:" +
 		r.project.Name, Title: r.project.Title, Languages: r.project.Languages, Pos: r.project.Pos,
 		RecallGoal: r.project.RecallGoal, Tree: audit.Tree{}, Commit: treeHash(r.Files),
@@ -126,17 +126,17 @@ func (r *Target) Project() *audit.Project {
 			continue
 		}
 		dimensions[e.dimension] = true
-		p.Known = append(p.Known, audit.Known{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs,
+		p.Vulnerabilities = append(p.Vulnerabilities, audit.Vulnerability{ID: e.ID, Dimension: e.dimension, CWEs: e.CWEs,
 			Severity: e.severity,
-			File:     e.File, Functions: e.Functions, Lines: e.Lines, Also: e.also, Title: e.Title,
+			File:     e.File, Functions: e.Functions, Lines: e.Lines, OtherFiles: e.also, Title: e.Title,
 			Evidence: e.Why, Pos: e.Pos})
 	}
 	// A thousandth less than a whole number is that number: a goal of 70 % of 10 is 7.
-	p.Expected = int(math.Ceil(p.RecallGoal*float64(len(p.Known)) - 1e-3))
+	p.Expected = int(math.Ceil(p.RecallGoal*float64(len(p.Vulnerabilities)) - 1e-3))
 	if len(dimensions) < fullCoverage {
 		p.Coverage = len(dimensions)
 	}
-	p.KeyHash = fixture.KeyHash(p.Known, p.Decoys)
+	p.KeyHash = fixture.KeyHash(p.Vulnerabilities, p.Decoys)
 	return p
 }
 
@@ -144,10 +144,10 @@ func (r *Target) Project() *audit.Project {
 const fullCoverage = 8
 
 // Write writes the files into dir, which must be empty or absent.
-func (r *Target) Write(dir string) error { return r.write(dir, 0o644) }
+func (r *Export) Write(dir string) error { return r.write(dir, 0o644) }
 
 // Export writes the files into dir for an auditor: files and folders are read-only.
-func (r *Target) Export(dir string) error {
+func (r *Export) Export(dir string) error {
 	if err := r.write(dir, 0o444); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (r *Target) Export(dir string) error {
 }
 
 // write writes the files with a mode.
-func (r *Target) write(dir string, mode os.FileMode) error {
+func (r *Export) write(dir string, mode os.FileMode) error {
 	root, err := seal.OpenEmpty(dir, "the draw")
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ func (r *reader) readReviews() {
 		source.Tree[s.path] = audit.TreeFile{Path: s.path, Lines: audit.CountLines([]byte(s.text))}
 	}
 	for _, s := range r.p.Sites {
-		source.Known = append(source.Known, audit.Known{ID: s.ID})
+		source.Vulnerabilities = append(source.Vulnerabilities, audit.Vulnerability{ID: s.ID})
 	}
 	rs := r.c.Reviews(r.fsys, r.show("reviews.md"), source)
 	for _, v := range rs {

@@ -31,7 +31,7 @@ var programs = [][2]string{{"python3", "python3"}, {"psql", "postgresql-client"}
 
 // missing returns an error that lists the programs and packages that are not installed, apart
 // from programs in the folder bin.
-func (p *Project) missing(bin string) error {
+func (p *Template) missing(bin string) error {
 	c := p.Commands
 	lines := strings.Join([]string{"python3", c.Setup, c.Build, c.Migrate, c.Start, c.Test,
 		c.Functional, c.Exploit}, " ; ")
@@ -65,7 +65,7 @@ func (p *Project) missing(bin string) error {
 
 // prepare runs the setup, unless cache holds its result, and returns the folder of the result.
 // The folder's name is a hash of setup/ and the command.
-func (p *Project) prepare(ctx context.Context, cache, plant string) (string, error) {
+func (p *Template) prepare(ctx context.Context, cache, plant string) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s\n", p.Commands.Setup)
 	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
@@ -92,7 +92,7 @@ func (p *Project) prepare(ctx context.Context, cache, plant string) (string, err
 }
 
 // install runs the setup in an empty folder.
-func (p *Project) install(ctx context.Context, dir, plant string) error {
+func (p *Template) install(ctx context.Context, dir, plant string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // leaky gives a project of 40 sites whose variants are made by a function.
-func leaky(t *testing.T, name string, variant func(i int, bad bool) string) *planted.Project {
+func leaky(t *testing.T, name string, variant func(i int, bad bool) string) *planted.Template {
 	p := big(t, 40)
 	var source strings.Builder
 	for i, s := range p.Sites {
@@ -27,7 +27,7 @@ func leaky(t *testing.T, name string, variant func(i int, bad bool) string) *pla
 	return replaceSource(t, name, source.String())
 }
 
-func replaceSource(t *testing.T, name, source string) *planted.Project {
+func replaceSource(t *testing.T, name, source string) *planted.Template {
 	p, err := planted.Read(fstest.MapFS{name + "/project.md": {Data: bigDoc(40)},
 		name + "/source/a.py": {Data: []byte(source)}}, name)
 	require.NoError(t, err)

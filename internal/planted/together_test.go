@@ -13,7 +13,7 @@ import (
 // TestNoShortcutOverAll: the same small leaning in each project is none in one and
 // may be one in all.
 func TestNoShortcutOverAll(t *testing.T) {
-	var all []*planted.Project
+	var all []*planted.Template
 	for _, name := range []string{"club", "grants", "marina", "workshop"} {
 		p, err := planted.Read(os.DirFS("../../fixtures/planted"), name)
 		require.NoError(t, err)

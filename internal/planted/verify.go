@@ -15,7 +15,7 @@ import (
 )
 
 // A Server provides empty databases.
-type Server interface {
+type DatabaseServer interface {
 	// Database returns a URL of the form
 	// postgres://ROLE:PASSWORD@127.0.0.1:PORT/NAME?sslmode=disable, whose role owns
 	// the database and is no superuser, and a function that drops it.
@@ -24,15 +24,15 @@ type Server interface {
 	Bin() string
 }
 
-// Options are the extent and the resources of a proof.
-type Options struct {
-	Servers []Server // at least one; each has one draw at a time, so that none sees another's locks
-	Cache   string   // where setups are kept between runs
-	Quick   bool     // all good, all bad and two random draws alone
+// ProofOptions are the extent and the resources of a proof.
+type ProofOptions struct {
+	Servers []DatabaseServer // at least one; each has one draw at a time, so that none sees another's locks
+	Cache   string           // where setups are kept between runs
+	Quick   bool             // all good, all bad and two random draws alone
 }
 
-// An Outcome is the result of one step on one draw.
-type Outcome struct {
+// An StepResult is the result of one step on one draw.
+type StepResult struct {
 	Draw   string // "all good", "ORD-07 alone bad", "seed 3", "pairs 4"
 	Bad    []string
 	Step   string // write, database, build, migrate, test, start, functional or exploit
@@ -44,24 +44,24 @@ type Outcome struct {
 }
 
 // OK reports whether the outcome is as expected.
-func (o Outcome) OK() bool { return o.Error == "" && o.Got == o.Want }
+func (o StepResult) OK() bool { return o.Error == "" && o.Got == o.Want }
 
 // A Proof holds all outcomes.
 type Proof struct {
 	Project  string
 	Draws    int
-	Outcomes []Outcome // by draw, in the order of the plans
+	Outcomes []StepResult // by draw, in the order of the plans
 }
 
 // Failed returns the outcomes that are not as expected.
-func (p *Proof) Failed() []Outcome {
-	return slices.DeleteFunc(slices.Clone(p.Outcomes), Outcome.OK)
+func (p *Proof) Failed() []StepResult {
+	return slices.DeleteFunc(slices.Clone(p.Outcomes), StepResult.OK)
 }
 
-// Verify builds, starts and attacks the draws of [Project.DrawTests]. The error says why
+// Verify builds, starts and attacks the draws of [Template.DrawTests]. The error says why
 // nothing could be tried; it wraps [ErrMissing] if a runtime is not installed. Outcomes that
 // are not as expected are in the Proof.
-func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
+func Verify(ctx context.Context, p *Template, o ProofOptions) (*Proof, error) {
 	if len(o.Servers) == 0 {
 		return nil, errors.New("no database server to prove with: expected one in Options.Servers")
 	}
@@ -83,7 +83,7 @@ func Verify(ctx context.Context, p *Project, o Options) (*Proof, error) {
 
 // A bench holds what the draws of a proof share.
 type bench struct {
-	project *Project
+	project *Template
 	dir     string // scratch
 	remove  func() error
 	plant   string // the project's folder
@@ -91,7 +91,7 @@ type bench struct {
 }
 
 // newBench writes the project's tools to a temporary folder and runs its setup.
-func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) {
+func newBench(ctx context.Context, p *Template, o ProofOptions) (b *bench, err error) {
 	b = &bench{project: p}
 	if b.dir, b.remove, err = box.TempDir("planted"); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func newBench(ctx context.Context, p *Project, o Options) (b *bench, err error) 
 }
 
 // run tests every draw, one at a time on each server.
-func (b *bench) run(ctx context.Context, plans []DrawTest, servers []Server) [][]Outcome {
-	outcomes := make([][]Outcome, len(plans))
+func (b *bench) run(ctx context.Context, plans []DrawTest, servers []DatabaseServer) [][]StepResult {
+	outcomes := make([][]StepResult, len(plans))
 	work := make(chan int)
 	var wg sync.WaitGroup
 	for _, server := range servers {
@@ -130,7 +130,7 @@ func (b *bench) run(ctx context.Context, plans []DrawTest, servers []Server) [][
 }
 
 // writeTools writes the tools below the folder prefix, "" for all, to dir, without the prefix.
-func (p *Project) writeTools(dir, prefix string) error {
+func (p *Template) writeTools(dir, prefix string) error {
 	for _, name := range slices.Sorted(maps.Keys(p.tools)) {
 		rel, ok := strings.CutPrefix(name, prefix)
 		if !ok {

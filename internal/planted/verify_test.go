@@ -36,7 +36,7 @@ func TestVerifyDesk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and six draws")
 	}
-	o := planted.Options{Servers: []planted.Server{server(t), server(t)},
+	o := planted.ProofOptions{Servers: []planted.DatabaseServer{server(t), server(t)},
 		Cache: t.TempDir(), Quick: true}
 	proof, err := planted.Verify(t.Context(), read(t, desk(t)), o)
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func (n *noDatabases) Database(context.Context) (string, func(), error) {
 func (n *noDatabases) Bin() string { return "" }
 
 // served is a project whose start serves /healthz and whose other steps are given.
-func served(t *testing.T, commands map[string]string) *planted.Project {
+func served(t *testing.T, commands map[string]string) *planted.Template {
 	fsys := desk(t)
 	doc := string(fsys["desk/project.md"].Data)
 	// Sockets alone: the standard library's server takes ten times as long to begin.
@@ -121,7 +121,7 @@ func TestVerifyFinds(t *testing.T) {
 			p := served(t, c.commands)
 			db := &noDatabases{}
 			proof, err := planted.Verify(t.Context(), p,
-				planted.Options{Servers: []planted.Server{db}, Cache: t.TempDir(), Quick: true})
+				planted.ProofOptions{Servers: []planted.DatabaseServer{db}, Cache: t.TempDir(), Quick: true})
 			require.NoError(t, err)
 			require.Equal(t, db.given, db.dropped)
 			require.NotEmpty(t, proof.Failed())
@@ -142,7 +142,7 @@ func TestVerifyStartFails(t *testing.T) {
 	edit(t, fsys, "project.md", "| python3 -m desk.server |", "| echo no port; exit 4 |")
 	edit(t, fsys, "project.md", "| python3 -m unittest -q tests.test_rules |", "| true |")
 	proof, err := planted.Verify(t.Context(), read(t, fsys),
-		planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
+		planted.ProofOptions{Servers: []planted.DatabaseServer{&noDatabases{}}, Cache: t.TempDir(), Quick: true})
 	require.NoError(t, err)
 	require.Contains(t, tell(proof, true),
 		"start: the application ended before GET /healthz answered 200 (exit status 4)\n      no port")
@@ -155,7 +155,7 @@ func TestVerifyMissing(t *testing.T) {
 		t.Skip("composer is installed")
 	}
 	_, err := planted.Verify(t.Context(), read(t, fsys),
-		planted.Options{Servers: []planted.Server{&noDatabases{}}})
+		planted.ProofOptions{Servers: []planted.DatabaseServer{&noDatabases{}}})
 	require.ErrorIs(t, err, planted.ErrMissing)
 	require.ErrorContains(t, err, "desk: not installed: composer (Debian's composer)")
 }
@@ -165,7 +165,7 @@ func TestVerifySetup(t *testing.T) {
 	count := filepath.Join(t.TempDir(), "count")
 	p := served(t, map[string]string{"setup": "echo x >> " + count, "build": "false",
 		"test": "true", "functional": "true"})
-	o := planted.Options{Servers: []planted.Server{&noDatabases{}}, Cache: t.TempDir(), Quick: true}
+	o := planted.ProofOptions{Servers: []planted.DatabaseServer{&noDatabases{}}, Cache: t.TempDir(), Quick: true}
 	for range 2 {
 		_, err := planted.Verify(t.Context(), p, o)
 		require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestVerifyStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
-		_, err := planted.Verify(ctx, p, planted.Options{Servers: []planted.Server{&noDatabases{}},
+		_, err := planted.Verify(ctx, p, planted.ProofOptions{Servers: []planted.DatabaseServer{&noDatabases{}},
 			Cache: t.TempDir(), Quick: true})
 		done <- err
 	}()

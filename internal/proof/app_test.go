@@ -86,7 +86,7 @@ func skip(t *testing.T, err error) {
 // language asks for it.
 func prepare(t *testing.T, r proof.Runner, app *audit.App, fams []*audit.Family) {
 	t.Helper()
-	c, ok := r.(*proof.Code)
+	c, ok := r.(*proof.LanguageRunner)
 	if !ok {
 		return
 	}
@@ -178,7 +178,7 @@ func TestGoods(t *testing.T) {
 			case *proof.Postgres:
 				t.Run("columns", func(t *testing.T) { columns(t, r, app) })
 				t.Run("writers", func(t *testing.T) { writers(t, r, app) })
-			case *proof.Code:
+			case *proof.LanguageRunner:
 				t.Run("parameters", func(t *testing.T) { parameters(t, r, app) })
 				t.Run("columns", func(t *testing.T) { codeColumns(t, r, app) })
 				t.Run("writers", func(t *testing.T) { codeWriters(t, r, app) })

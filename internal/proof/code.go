@@ -56,7 +56,7 @@ var languages = []language{
 // application's folder whose names begin with "harness" are copied next to each case. It
 // returns a *MissingRuntime if the language's runtime is not installed. The caller closes the
 // result.
-func NewCode(app *audit.App) (*Code, error) {
+func NewCode(app *audit.App) (*LanguageRunner, error) {
 	for _, l := range languages {
 		if app.Harness[l.harness] == nil {
 			continue
@@ -69,7 +69,7 @@ func NewCode(app *audit.App) (*Code, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &Code{app: app, lang: l, program: program, dir: dir, remove: remove,
+		c := &LanguageRunner{app: app, lang: l, program: program, dir: dir, remove: remove,
 			deadline: Deadline}
 		if l.program == "go" {
 			c.golang = &golang{code: c, binaries: map[string]string{}, failed: map[string]string{}}
@@ -85,7 +85,7 @@ func NewCode(app *audit.App) (*Code, error) {
 }
 
 // A Code runs the cases of one application in their own language.
-type Code struct {
+type LanguageRunner struct {
 	app      *audit.App
 	lang     language
 	program  string
@@ -97,11 +97,11 @@ type Code struct {
 }
 
 // Close removes the temporary folder.
-func (c *Code) Close() { _ = c.remove() }
+func (c *LanguageRunner) Close() { _ = c.remove() }
 
 // Runtime returns the language's program with the first two numbers of its version. See
 // [Runner].
-func (c *Code) Runtime(ctx context.Context) (string, error) {
+func (c *LanguageRunner) Runtime(ctx context.Context) (string, error) {
 	args := []string{"--version"}
 	if c.lang.program == "go" {
 		args = []string{"version"}
@@ -119,7 +119,7 @@ var versionRE = regexp.MustCompile(`\d+(\.\d+)?`)
 func release(version string) string { return versionRE.FindString(version) }
 
 // Run runs code in a process of its own. See [Runner].
-func (c *Code) Run(ctx context.Context, fam *audit.Family, code string,
+func (c *LanguageRunner) Run(ctx context.Context, fam *audit.Family, code string,
 	sets []audit.ParamSet) ([][]Effect, error) {
 	dir, err := os.MkdirTemp(c.dir, "case")
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *Code) Run(ctx context.Context, fam *audit.Family, code string,
 }
 
 // ready writes or compiles the code and returns the command that runs it in dir.
-func (c *Code) ready(ctx context.Context, dir, code string) (program string,
+func (c *LanguageRunner) ready(ctx context.Context, dir, code string) (program string,
 	args []string, err error) {
 	if c.golang != nil {
 		program, err = c.golang.binary(ctx, code)
@@ -148,7 +148,7 @@ func (c *Code) ready(ctx context.Context, dir, code string) (program string,
 }
 
 // ask runs the harness on the input lines in and returns its effects, one for each of n lines.
-func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program string,
+func (c *LanguageRunner) ask(ctx context.Context, dir string, in []byte, n int, program string,
 	args ...string) ([][]Effect, error) {
 	out, stderr, err := c.runIn(ctx, dir, in, program, args...)
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *Code) ask(ctx context.Context, dir string, in []byte, n int, program st
 }
 
 // lay writes the harness and the case's code into dir.
-func (c *Code) lay(dir, code string) error {
+func (c *LanguageRunner) lay(dir, code string) error {
 	for name, b := range c.app.Harness {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			return err
@@ -267,7 +267,7 @@ func effects(out []byte, n int) ([][]Effect, error) {
 // runIn runs a program in dir with the standard input in, a bare environment and no network. It
 // ends the program and all of its children at the deadline. A foreign harness runs in the
 // sandbox, where it reads dir and the system's programs and writes nothing but temporary files.
-func (c *Code) runIn(ctx context.Context, dir string, in []byte, program string,
+func (c *LanguageRunner) runIn(ctx context.Context, dir string, in []byte, program string,
 	args ...string) (stdout, stderr []byte, err error) {
 	p := box.Process{Dir: dir, Command: append([]string{program}, args...), Stdin: string(in),
 		Timeout: c.deadline, Offline: true, Cap: maxOutput}

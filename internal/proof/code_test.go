@@ -65,7 +65,7 @@ func noteFamily(lang string) (*audit.App, *audit.Family) {
 	return app, fam
 }
 
-func openCode(t *testing.T, app *audit.App) *proof.Code {
+func openCode(t *testing.T, app *audit.App) *proof.LanguageRunner {
 	t.Helper()
 	r, err := proof.NewCode(app)
 	if missing := (*proof.MissingRuntime)(nil); errors.As(err, &missing) {

@@ -10,13 +10,13 @@ import (
 )
 
 // SetDeadline shortens the deadline of one runner, in milliseconds.
-func SetDeadline(t *testing.T, c *Code, ms int) {
+func SetDeadline(t *testing.T, c *LanguageRunner, ms int) {
 	t.Helper()
 	c.deadline = time.Duration(ms) * time.Millisecond
 }
 
 // SetForeign has one runner take its application for that of a foreign root.
-func SetForeign(c *Code) { c.foreign = true }
+func SetForeign(c *LanguageRunner) { c.foreign = true }
 
 // Conn is the session in which the rows stand as in data.sql, after which p runs
 // in no other.

@@ -18,7 +18,7 @@ import (
 // harness*.go.txt, and many packages are linked into one program, since linking dominates the
 // time.
 type golang struct {
-	code     *Code
+	code     *LanguageRunner
 	binaries map[string]string // by key: the program that holds the case
 	failed   map[string]string // by key: the compiler's words
 }
@@ -31,7 +31,7 @@ func key(code string) string {
 
 // Prepare compiles many codes at once, which is much faster than one by one. It does nothing
 // for interpreted languages. A code that does not compile is an error of Run.
-func (c *Code) Prepare(ctx context.Context, codes []string) error {
+func (c *LanguageRunner) Prepare(ctx context.Context, codes []string) error {
 	if c.golang == nil {
 		return nil
 	}

@@ -22,7 +22,7 @@ import (
 // parameters asks that the two goods of every family agree on NULL, zero, negative and
 // large numbers, empty texts and lists in place of each value of the first benign set,
 // and that they break nothing there, nor on values of another type.
-func parameters(t *testing.T, c *proof.Code, app *audit.App) {
+func parameters(t *testing.T, c *proof.LanguageRunner, app *audit.App) {
 	fams, asked := families(app), 0
 	if !wholeProof() {
 		fams = fams[hashOfDay(app.App)%uint64(len(fams)):][:1]
@@ -73,7 +73,7 @@ func goodCodes(fam *audit.Family) (codes []string) {
 	return codes
 }
 
-func build(t *testing.T, c *proof.Code, fams []*audit.Family) {
+func build(t *testing.T, c *proof.LanguageRunner, fams []*audit.Family) {
 	t.Helper()
 	var codes []string
 	for _, fam := range fams {
@@ -83,7 +83,7 @@ func build(t *testing.T, c *proof.Code, fams []*audit.Family) {
 }
 
 // runGoods gives by set what the first two goods of a family do.
-func runGoods(t *testing.T, c *proof.Code, fam *audit.Family,
+func runGoods(t *testing.T, c *proof.LanguageRunner, fam *audit.Family,
 	sets []audit.ParamSet) [][2]proof.Effect {
 	t.Helper()
 	all := make([][2]proof.Effect, len(sets))
@@ -233,7 +233,7 @@ func (f field) named(fam *audit.Family) bool {
 }
 
 // codeColumns asks that the two goods of every family agree whatever a column may hold.
-func codeColumns(t *testing.T, c *proof.Code, app *audit.App) {
+func codeColumns(t *testing.T, c *proof.LanguageRunner, app *audit.App) {
 	fams, all, asked := families(app), fields(app), 0
 	if !wholeProof() {
 		fams = fams[hashOfDay(app.App)%uint64(len(fams)):][:1]

@@ -16,7 +16,7 @@ type mutating interface {
 
 // Mutants makes the mutants of code; of several files, of what a change adds to
 // them.
-func (c *Code) Mutants(code string) []Mutant {
+func (c *LanguageRunner) Mutants(code string) []Mutant {
 	blocks := audit.SplitBlocks("", code)
 	files, err := audit.PatchBlocks(blocks)
 	if err != nil || blocks == nil {

@@ -14,7 +14,7 @@ import (
 // which holds every schedule against the two orders, one after the other: the second
 // passes the first whole at each of its statements. All pairs are of the same two codes.
 // It gives by pair what neither order leaves, and how many of them could meet at all.
-func MeetCode(ctx context.Context, c *Code, pairs [][2]Writer) (told [][]Violation,
+func MeetCode(ctx context.Context, c *LanguageRunner, pairs [][2]Writer) (told [][]Violation,
 	met int, err error) {
 	var lines []any
 	for _, p := range pairs {
@@ -34,7 +34,7 @@ func MeetCode(ctx context.Context, c *Code, pairs [][2]Writer) (told [][]Violati
 }
 
 // RunLines hands lines to the harness of a case, beside which the rival lies ("" for none).
-func RunLines(ctx context.Context, c *Code, code, rival string, lines []any) ([][]Effect, error) {
+func RunLines(ctx context.Context, c *LanguageRunner, code, rival string, lines []any) ([][]Effect, error) {
 	dir, err := os.MkdirTemp(c.dir, "lines")
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ func writers(t *testing.T, p *proof.Postgres, app *audit.App) {
 
 // codeWriters asks the same of code: whatever the schedule, two writing goods leave what
 // they leave one after the other, in one order or the other.
-func codeWriters(t *testing.T, c *proof.Code, app *audit.App) {
+func codeWriters(t *testing.T, c *proof.LanguageRunner, app *audit.App) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(hashOfDay(app.App), 1))
 	pairs, met, crossings := drawnPairs(app, rng), 0, 60

@@ -90,7 +90,7 @@ var ErrOther = errors.New(
 // A trial keeps all that scoring needs, and nothing else of what the auditor wrote.
 func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 	b := slim(r)
-	trials := slices.DeleteFunc(b.Trials, func(t Trial) bool { return t.Invalid != "" })
+	trials := slices.DeleteFunc(b.Trials, func(t RecordedTrial) bool { return t.Invalid != "" })
 	if len(trials) == 0 {
 		return nil, fmt.Errorf("%s on %s: no trial counts: expected a record with a valid trial",
 			r.Auditor, r.Project)
@@ -107,7 +107,7 @@ func WriteBaseline(dir string, r *Record, accept bool) (*Record, error) {
 			b.Accepted = []Accepted{{b.Run, b.Date, len(b.Trials)}}
 		}
 		trials = slices.DeleteFunc(trials,
-			func(t Trial) bool { return slices.ContainsFunc(b.Trials, t.equal) })
+			func(t RecordedTrial) bool { return slices.ContainsFunc(b.Trials, t.equal) })
 	case !accept:
 		return nil, fmt.Errorf("%s on %s: %w (%s)", r.Auditor, r.Project, ErrOther,
 			strings.Join(r.Changed(old), ", "))
@@ -137,7 +137,7 @@ func same(a, b *Record) bool {
 }
 
 // equal reports whether two trials have the same contents.
-func (t Trial) equal(o Trial) bool {
+func (t RecordedTrial) equal(o RecordedTrial) bool {
 	a, _ := json.Marshal(t)
 	b, _ := json.Marshal(o)
 	return string(a) == string(b)

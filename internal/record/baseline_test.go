@@ -28,15 +28,15 @@ func TestABaselineIsAListOfTrials(t *testing.T) {
 		r := &Record{Suite: "Regression", Date: time.Unix(1e9, 0).AddDate(0, 0, day).UTC(),
 			Auditor: "a", Project: "p", Key: "k", Score: score.Version, Prompt: prompt}
 		for i, v := range recalls {
-			r.Trials = append(r.Trials, Trial{Seconds: float64(day*100 + i),
-				Result: &score.Result{Literal: score.Literal{Dimensions: ten},
+			r.Trials = append(r.Trials, RecordedTrial{Seconds: float64(day*100 + i),
+				Result: &score.Result{Methodology: score.MethodologyScore{Dimensions: ten},
 					Metrics: score.Metrics{Dimensions: ten,
 						Part: score.Part{Recall: score.Of(v)}}}})
 		}
 		return r
 	}
 	first := rec("one", 0.8, 0.6)
-	first.Trials = append(first.Trials, Trial{Invalid: "timed out"})
+	first.Trials = append(first.Trials, RecordedTrial{Invalid: "timed out"})
 	b, err := WriteBaseline(dir, first, false)
 	require.NoError(t, err)
 	require.Len(t, b.Trials, 2, "invalid trials stay out")
@@ -78,7 +78,7 @@ func TestABaselineIsAListOfTrials(t *testing.T) {
 	require.NoError(t, err, "a baseline by another key is replaced")
 	require.Len(t, b.Trials, 1)
 	_, err = WriteBaseline(dir, &Record{Auditor: "a", Project: "p",
-		Trials: []Trial{{Invalid: "x"}}}, false)
+		Trials: []RecordedTrial{{Invalid: "x"}}}, false)
 	require.ErrorContains(t, err, "no trial counts")
 }
 
@@ -102,7 +102,7 @@ func TestLongNamesFitTheirFiles(t *testing.T) {
 	for _, end := range []string{"1", "2"} {
 		name := strings.Repeat("n", 300) + end
 		r := &Record{Suite: "Regression", Auditor: name, Project: name, Date: time.Unix(0, 0).UTC(),
-			Trials: []Trial{{Result: &score.Result{Literal: score.Literal{Dimensions: ten},
+			Trials: []RecordedTrial{{Result: &score.Result{Methodology: score.MethodologyScore{Dimensions: ten},
 				Metrics: score.Metrics{Dimensions: ten}}}}}
 		text, err := r.Write(dir)
 		require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestABaselineIsOfWhoIsAskedFor(t *testing.T) {
 			Answers: answers}).Write(dir), "rename one of the two")
 
 	r := Record{Suite: "Regression", Date: time.Unix(0, 0), Auditor: "a b", Project: "p",
-		Trials: []Trial{{}}}
+		Trials: []RecordedTrial{{}}}
 	_, err = WriteBaseline(dir, &r, false)
 	require.NoError(t, err)
 	r.Auditor = "a+b"
@@ -250,7 +250,7 @@ func TestABaselineOfAnEarlierJudgeIsReplaced(t *testing.T) {
 // panic where they are judged.
 func TestARecordTellsOfAllDimensions(t *testing.T) {
 	b, err := json.Marshal(&Record{Suite: "Regression", Auditor: "a", Project: "p",
-		Date: time.Unix(0, 0), Trials: []Trial{{Result: &score.Result{}}}})
+		Date: time.Unix(0, 0), Trials: []RecordedTrial{{Result: &score.Result{}}}})
 	require.NoError(t, err)
 	_, err = Read(fstest.MapFS{"r.json": {Data: b}}, "r.json")
 	require.ErrorContains(t, err,

@@ -47,12 +47,12 @@ type Record struct {
 	// what the auditor consists of, by name: auditor.Parts; none in older records
 	Parts map[string]string `json:"parts,omitempty"`
 
-	Trials    []Trial         `json:"trials"`
+	Trials    []RecordedTrial `json:"trials"`
 	Judgement score.Judgement `json:"judgement"`
 	// over all projects of the run, where it judged several; without those of each
-	Whole    *score.Suite `json:"whole,omitempty"`
-	Goals    score.Goals  `json:"goals"`
-	Baseline string       `json:"baseline,omitempty"` // date of the baseline
+	Whole    *score.SuiteJudgement `json:"whole,omitempty"`
+	Goals    score.ProjectGoals    `json:"goals"`
+	Baseline string                `json:"baseline,omitempty"` // date of the baseline
 	// the baseline's figures; none in older records
 	Was *score.Metrics `json:"was,omitempty"`
 	// nothing was filtered out: a full suite; false in older records
@@ -71,8 +71,8 @@ type Record struct {
 	stem string // of the file that it was read from, a baseline's apart
 }
 
-// A Trial is one repetition, judged.
-type Trial struct {
+// A RecordedTrial is one repetition, judged.
+type RecordedTrial struct {
 	Invalid string        `json:"invalid,omitempty"`
 	Result  *score.Result `json:"result,omitempty"`
 	Seconds float64       `json:"seconds"` // wall time of all its runs
@@ -99,10 +99,10 @@ type Trial struct {
 }
 
 // ScoreTrials returns the trials in the form that package score judges.
-func ScoreTrials(ts []Trial) []score.Trial {
-	out := make([]score.Trial, len(ts))
+func ScoreTrials(ts []RecordedTrial) []score.AuditTrial {
+	out := make([]score.AuditTrial, len(ts))
 	for i, t := range ts {
-		out[i] = score.Trial{Invalid: t.Invalid, Skipped: t.Invalid != "" && t.Seconds == 0,
+		out[i] = score.AuditTrial{Invalid: t.Invalid, Skipped: t.Invalid != "" && t.Seconds == 0,
 			Unconfined: t.Exposed, Result: t.Result, USD: t.Usage.USD, Priced: t.Usage.Priced,
 			Tokens: t.Usage.TokensIn + t.Usage.TokensOut, Seconds: t.Seconds}
 	}
@@ -116,7 +116,7 @@ func (r *Record) Figures() *score.Metrics { return score.FiguresOf(ScoreTrials(r
 // Unconfirmed reports whether nothing confirms, for some trial, that the model of the record
 // is the one that answered.
 func (r *Record) Unconfirmed() bool {
-	return slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.Unconfirmed })
+	return slices.ContainsFunc(r.Trials, func(t RecordedTrial) bool { return t.Unconfirmed })
 }
 
 // Name is the file name of a record without its ending:
@@ -252,7 +252,7 @@ func Read(fsys fs.FS, name string) (*Record, error) {
 	}
 	for i, t := range r.Trials {
 		if n := len(audit.Dimensions()); t.Result != nil &&
-			(len(t.Result.Metrics.Dimensions) != n || len(t.Result.Literal.Dimensions) != n) {
+			(len(t.Result.Metrics.Dimensions) != n || len(t.Result.Methodology.Dimensions) != n) {
 			return nil, fmt.Errorf(
 				"%s: the result of trial %d does not tell of all %d dimensions: expected one as a run writes it", name, i+1, n)
 		}

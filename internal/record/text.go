@@ -115,7 +115,7 @@ func (r *Record) notes() []string {
 			which = "the first trial: "
 		}
 		notes = append(notes, which+defined(m), "by the methodology score "+
-			defined(counting[0].Literal.Metrics()))
+			defined(counting[0].Methodology.Metrics()))
 		if c := m.Corroborated; c.Known > 0 {
 			notes = append(notes,
 				fmt.Sprintf("of the %d entries that something beside the key corroborates: %s",

@@ -12,8 +12,8 @@ import (
 // TestFiguresOfTrials: the template's figures are those that the verdict judges, the
 // means over the trials that count.
 func TestFiguresOfTrials(t *testing.T) {
-	trial := func(recall, low float64, covered ...audit.Dimension) Trial {
-		return Trial{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: score.Of(recall),
+	trial := func(recall, low float64, covered ...audit.Dimension) RecordedTrial {
+		return RecordedTrial{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: score.Of(recall),
 			Precision: score.Span{Low: score.Of(low), High: score.Of(1)},
 			F1:        score.Span{Low: score.Of(low), High: score.Of(1)}, Covered: covered,
 			Held: audit.Dimensions(), Coverage: score.Of(float64(len(covered)) / 10)}}}}
@@ -21,7 +21,7 @@ func TestFiguresOfTrials(t *testing.T) {
 	ds := audit.Dimensions()
 	broken := trial(0, 0)
 	broken.Invalid = "no report"
-	r := &Record{Suite: "Regression", Trials: []Trial{broken, trial(1, 0.9, ds[:8]...),
+	r := &Record{Suite: "Regression", Trials: []RecordedTrial{broken, trial(1, 0.9, ds[:8]...),
 		trial(0.5, 0.7, ds[:7]...)}}
 	text := r.Text()
 	for _, want := range []string{"Recall:    75% (", "Precision: 80% (", "F1:        80% (",
@@ -42,16 +42,16 @@ func TestFiguresOfTrials(t *testing.T) {
 // a full suite.
 func TestBracketsAreByTheLetter(t *testing.T) {
 	ds := audit.Dimensions()
-	of := func(recall, precision float64, covered int) Trial {
+	of := func(recall, precision float64, covered int) RecordedTrial {
 		f1 := score.F1(score.Of(precision), score.Of(recall))
-		return Trial{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: score.Of(recall), Precision: score.Span{Low: score.Of(precision), High: score.Of(1)},
+		return RecordedTrial{Result: &score.Result{Metrics: score.Metrics{Part: score.Part{Recall: score.Of(recall), Precision: score.Span{Low: score.Of(precision), High: score.Of(1)},
 			F1: score.Span{Low: f1, High: f1}, Covered: ds[:covered], Held: ds,
 			Coverage: score.Of(float64(covered) / 10)}}}}
 	}
 	r := &Record{Suite: "Regression", Full: true, Auditor: "a", Project: "p",
-		Goals: score.Goals{Precision: 0.85}, Judgement: score.Judgement{Verdict: audit.Warn},
-		Trials: []Trial{of(0.66, 0.80, 9)}}
-	r.Since(&Record{Auditor: "a", Trials: []Trial{of(0.70, 0.80, 10)}})
+		Goals: score.ProjectGoals{Precision: 0.85}, Judgement: score.Judgement{Verdict: audit.Warn},
+		Trials: []RecordedTrial{of(0.66, 0.80, 9)}}
+	r.Since(&Record{Auditor: "a", Trials: []RecordedTrial{of(0.70, 0.80, 10)}})
 	text := r.Text()
 	for _, want := range []string{"Test: full suite\n", "Recall:    66% (baseline: 70%)  [WARN]",
 		"Precision: 80% (baseline: 80%)  [FAIL]", "F1:        72% (baseline: 75%)  [WARN]",
@@ -59,8 +59,8 @@ func TestBracketsAreByTheLetter(t *testing.T) {
 		"\nVerdict: FAIL\nNotes: Gate: WARN; a on p; "} {
 		require.Contains(t, text, want)
 	}
-	r.Goals, r.Full, r.Judgement.Verdict = score.Goals{}, false, audit.Fail
-	r.Trials = []Trial{of(0.66, 0.80, 10)}
+	r.Goals, r.Full, r.Judgement.Verdict = score.ProjectGoals{}, false, audit.Fail
+	r.Trials = []RecordedTrial{of(0.66, 0.80, 10)}
 	require.Contains(t, r.Text(), "Test: part of the full suite\n")
 	require.Contains(t, r.Text(), "\nVerdict: PASS\nNotes: Gate: FAIL; ",
 		"WARN does not block by the letter")

@@ -11,7 +11,7 @@ import (
 // TestTrafficInTheNotes: with whom the runs spoke is a note of the record, hosts of
 // several trials together.
 func TestTrafficInTheNotes(t *testing.T) {
-	r := &Record{Trials: []Trial{
+	r := &Record{Trials: []RecordedTrial{
 		{Network: []audit.Traffic{{Host: "llm.example:443", Connections: 1, Sent: 100,
 			Received: 2000}, {Host: "evil.example:443", Refused: 2}}},
 		{Network: []audit.Traffic{{Host: "llm.example:443", Connections: 2, Refused: 1,
@@ -21,5 +21,5 @@ func TestTrafficInTheNotes(t *testing.T) {
 		"; network: evil.example:443 (not let through, refused 2 times), llm.example:443 (111 bytes sent, 2022 received, refused 1 times)")
 	require.Len(t, r.Trials[0].Network, 2, "what is added up is left as it was")
 	require.EqualValues(t, 100, r.Trials[0].Network[0].Sent)
-	require.NotContains(t, (&Record{Trials: []Trial{{}}}).Text(), "network:")
+	require.NotContains(t, (&Record{Trials: []RecordedTrial{{}}}).Text(), "network:")
 }

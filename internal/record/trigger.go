@@ -26,8 +26,8 @@ const (
 
 var gravity = map[string]int{SuiteNone: 1, SuiteSmoke: 2, SuiteFull: 3}
 
-// A Decision is the suite that a change needs, and why.
-type Decision struct {
+// A TriggerDecision is the suite that a change needs, and why.
+type TriggerDecision struct {
 	Suite string // the gravest that a path needs
 	Paths []PathDecision
 }
@@ -44,14 +44,14 @@ type PathDecision struct {
 // the first rule that matches holds; what no rule matches needs the full suite. It is an
 // error where there is no rule, or no path: a list that is empty because git failed must
 // not look like a change that needs nothing.
-func Decide(rules []audit.Trigger, paths []string) (Decision, error) {
+func Decide(rules []audit.Trigger, paths []string) (TriggerDecision, error) {
 	if len(rules) == 0 {
-		return Decision{}, errors.New("no rules: expected those of fixtures/triggers.md")
+		return TriggerDecision{}, errors.New("no rules: expected those of fixtures/triggers.md")
 	}
 	if len(paths) == 0 {
-		return Decision{}, errors.New("no changed path")
+		return TriggerDecision{}, errors.New("no changed path")
 	}
-	d := Decision{Suite: SuiteNone}
+	d := TriggerDecision{Suite: SuiteNone}
 	for _, p := range paths {
 		pd := PathDecision{Path: p, Suite: SuiteFull}
 		for i := range rules {
@@ -69,7 +69,7 @@ func Decide(rules []audit.Trigger, paths []string) (Decision, error) {
 }
 
 // Why gives the first path that needs the decision's suite.
-func (d *Decision) Why() PathDecision {
+func (d *TriggerDecision) Why() PathDecision {
 	for _, p := range d.Paths {
 		if p.Suite == d.Suite {
 			return p

@@ -27,7 +27,7 @@ import (
 
 // write makes the pages and holds each to what every page must keep: its size, and
 // no element that somebody's words brought along.
-func write(t *testing.T, in report.Input) (dir string, pages map[string]string) {
+func write(t *testing.T, in report.SiteInput) (dir string, pages map[string]string) {
 	t.Helper()
 	dir, pages = t.TempDir(), map[string]string{}
 	_, err := report.WriteSite(dir, in)
@@ -92,7 +92,7 @@ func TestRecordsHostileInEveryField(t *testing.T) {
 		r := audits(t, hostile).Records[2]
 		fillWords(reflect.ValueOf(r), words)
 		r.Suite, r.Trials[0].Invalid = "Regression", ""
-		in := report.Input{Made: day, Records: []*record.Record{good, r},
+		in := report.SiteInput{Made: day, Records: []*record.Record{good, r},
 			Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{words}}
 		_, pages := write(t, in)
 		require.Contains(t, pages["index.html"], "go-test-bench", "the other record is still there")
@@ -139,7 +139,7 @@ func TestNothingIsHiddenInAPage(t *testing.T) {
 	r := recordOf(t, "agent", day, p, dims, goals, nil)
 	fillWords(reflect.ValueOf(r), tricky)
 	r.Suite, r.Trials[0].Invalid = "Regression", ""
-	in := report.Input{Made: day, Records: []*record.Record{r},
+	in := report.SiteInput{Made: day, Records: []*record.Record{r},
 		Projects: map[string]*audit.Project{p.Name: p}, Notes: []string{tricky}}
 	_, pages := write(t, in)
 	seen(t, pages)
@@ -168,7 +168,7 @@ func TestEvaluationsHostileInEveryField(t *testing.T) {
 			evs = append(evs, e)
 		}
 	}
-	in := report.Input{Results: answered(t, evs, report.Key{}), Made: day}
+	in := report.SiteInput{Results: answered(t, evs, report.Key{}), Made: day}
 	_, pages := write(t, in)
 	require.Equal(t, 3, len(pages)-5, "a page for each application")
 	for _, format := range []string{"text", "csv", "benchfmt", "json"} {
@@ -190,7 +190,7 @@ func TestFindingsThatGrow(t *testing.T) {
 			File: "a.go", CWEs: []audit.CWE{79}})
 	}
 	_, pages := write(t,
-		report.Input{Made: day,
+		report.SiteInput{Made: day,
 			Records:  []*record.Record{recordOf(t, "agent", day, p, dims, goals, fs)},
 			Projects: map[string]*audit.Project{p.Name: p}})
 	page := pages[filepath.Join("projects", "go-test-bench.html")]
@@ -215,7 +215,7 @@ func TestFindingsBeyondAPage(t *testing.T) {
 			File: "a.go", CWEs: []audit.CWE{79}})
 	}
 	_, pages := write(t,
-		report.Input{Made: day,
+		report.SiteInput{Made: day,
 			Records:  []*record.Record{recordOf(t, "agent", day, p, dims, goals, fs)},
 			Projects: map[string]*audit.Project{p.Name: p}})
 	page := pages[filepath.Join("projects", "go-test-bench.html")]
@@ -236,7 +236,7 @@ func TestManyCases(t *testing.T) {
 			e.App, e.Query)
 		evs = append(evs, e)
 	}
-	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
+	_, pages := write(t, report.SiteInput{Made: day, Results: answered(t, evs, report.Key{})})
 	require.Contains(t, pages["cases.html"], "long-3099", "all of them in one table")
 	require.Contains(t, pages["index.html"], "nothing can be said of any", "there is no bad case")
 }
@@ -247,7 +247,7 @@ func TestManyReviewers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: large reports")
 	}
-	in := report.Input{Results: manyReviewers(t, 700, 1), Made: day}
+	in := report.SiteInput{Results: manyReviewers(t, 700, 1), Made: day}
 	_, pages := write(t, in)
 	require.Contains(t, pages["index.html"],
 		"The 100 reviewers with the highest balanced accuracy are shown, of 700")
@@ -262,7 +262,7 @@ func TestManyAuditors(t *testing.T) {
 	}
 	p, dims, goals := project(t, "go-test-bench")
 	one := recordOf(t, "agent", day, p, dims, goals, nil)
-	in := report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}}
+	in := report.SiteInput{Made: day, Projects: map[string]*audit.Project{p.Name: p}}
 	for i := range 300 {
 		r := *one
 		r.Auditor = fmt.Sprintf("agent-with-a-name-of-some-length-%03d", i)
@@ -294,7 +294,7 @@ func TestTranscriptsThatGrow(t *testing.T) {
 			ts = append(ts, record.NewTranscript(trial, 0, "/src", &run,
 				func(b []byte) []byte { return b }))
 		}
-		in := report.Input{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims,
+		in := report.SiteInput{Made: day, Records: []*record.Record{recordOf(t, "agent", day, p, dims,
 			goals, score.AsFindings(p))}, Projects: map[string]*audit.Project{p.Name: p},
 			Transcripts: func(*record.Record) ([]record.Transcript, error) { return ts, nil }}
 		_, pages := write(t, in)
@@ -321,7 +321,7 @@ func TestFiguresBeyondAllNumbers(t *testing.T) {
 		e.Usage.USD, e.Trial = math.MaxFloat64, fmt.Sprint(i)
 		evs = append(evs, e)
 	}
-	in := report.Input{Made: day, Results: answered(t, evs, report.Key{}),
+	in := report.SiteInput{Made: day, Results: answered(t, evs, report.Key{}),
 		Records:  []*record.Record{recordOf(t, "agent", day, p, dims, goals, nil)},
 		Projects: map[string]*audit.Project{p.Name: p},
 		Transcripts: func(*record.Record) ([]record.Transcript,

@@ -27,8 +27,8 @@ type AuditedDiff struct {
 	FromA      string              // the record of A
 	FromB      string              // and of B
 	Figures    []FigureDiff        // Was is A, Now is B
-	AlsoA      []score.KnownResult // found in full by some trial of A, missed by all of B
-	AlsoB      []score.KnownResult
+	AlsoA      []score.EntryResult // found in full by some trial of A, missed by all of B
+	AlsoB      []score.EntryResult
 }
 
 // DiffAuditors compares the audits of two auditors, by project. Projects that only one of them

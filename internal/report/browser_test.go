@@ -373,7 +373,7 @@ func TestAProjectInABrowser(t *testing.T) {
 		return []byte(strings.Repeat("a line of source\n", 900)), nil
 	}
 	key := in.Projects["go-test-bench"]
-	last := key.Known[len(key.Known)-1]
+	last := key.Vulnerabilities[len(key.Vulnerabilities)-1]
 	in.Records[2].Judgement.Lost = []score.EntryChange{{ID: last.ID}}
 	dir := t.TempDir()
 	_, err := report.WriteSite(dir, in)
@@ -394,12 +394,12 @@ func TestAProjectInABrowser(t *testing.T) {
 
 	b.open(t, filepath.Join(dir, "index.html"), 1440)
 	b.open(t, file+"#known?since the baseline=lost", 1440)
-	require.Equal(t, fmt.Sprintf("1 of %d", len(key.Known)), b.told(t, "known"),
+	require.Equal(t, fmt.Sprintf("1 of %d", len(key.Vulnerabilities)), b.told(t, "known"),
 		"although nothing was gained")
 	sarif := func(table string) []audit.Finding {
 		text := eval[string](t, b, `(() => { let got; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { got = blob; return make(blob) };
 			Array.from(document.querySelectorAll('nav[data-table=`+table+`] .downloads button')).find(b => b.textContent === 'SARIF').click(); return got.text() })()`)
-		r, err := findings.Read("page.sarif", strings.NewReader(text), findings.Options{})
+		r, err := findings.Read("page.sarif", strings.NewReader(text), findings.ReadOptions{})
 		require.NoError(t, err)
 		return r.Findings
 	}

@@ -87,7 +87,7 @@ func (r row) aside() bool {
 }
 
 // audited returns the change of a record, by the judgement of its run.
-func (in *Input) audited(w row) (Moved, error) {
+func (in *SiteInput) audited(w row) (Moved, error) {
 	r, j := w.Record, &w.Record.Judgement
 	m := Moved{Who: w.Label() + " on " + clip(r.Project, 60), Verdict: j.Verdict, Took: tookOf(r),
 		Gained: len(j.Gained), Page: w.Page, worse: float64(len(j.Lost)) - float64(len(j.Gained))}
@@ -118,7 +118,7 @@ func (in *Input) audited(w row) (Moved, error) {
 	}
 	at := entries(key)
 	for _, l := range j.Lost {
-		k := cmp.Or(at[l.ID], &audit.Known{Pos: m.Pos})
+		k := cmp.Or(at[l.ID], &audit.Vulnerability{Pos: m.Pos})
 		m.Lost = append(m.Lost, LostEntry{l.ID, k.Title, k.Pos})
 	}
 	m.quiet(base != nil || r.Suite == "Smoke")
@@ -126,11 +126,11 @@ func (in *Input) audited(w row) (Moved, error) {
 }
 
 // entries returns the vulnerabilities of a key by ID; none if the key is not available.
-func entries(key *audit.Project) map[string]*audit.Known {
-	of := map[string]*audit.Known{}
+func entries(key *audit.Project) map[string]*audit.Vulnerability {
+	of := map[string]*audit.Vulnerability{}
 	if key != nil {
-		for i := range key.Known {
-			of[key.Known[i].ID] = &key.Known[i]
+		for i := range key.Vulnerabilities {
+			of[key.Vulnerabilities[i].ID] = &key.Vulnerabilities[i]
 		}
 	}
 	return of
@@ -138,7 +138,7 @@ func entries(key *audit.Project) map[string]*audit.Known {
 
 // moved returns the changes of all records that are not aside, and the errors of their
 // baselines.
-func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
+func (in *SiteInput) moved(rows []row) (ms []Moved, errs []error) {
 	for _, r := range rows {
 		if !r.aside() {
 			m, err := in.audited(r)
@@ -153,7 +153,7 @@ func (in *Input) moved(rows []row) (ms []Moved, errs []error) {
 // reviewed returns the change of a reviewer's newest answers: by the judgement of Bench if it
 // was asked every case, else by comparison with its baseline on the common cases. all is the
 // corpus. told is false if nothing can be said.
-func (in *Input) reviewed(v *VariantResults, all map[string]*audit.Case) (m Moved,
+func (in *SiteInput) reviewed(v *VariantResults, all map[string]*audit.Case) (m Moved,
 	told bool, err error) {
 	m = Moved{Who: v.Short + " on the cases", Took: took(v.consumed()),
 		Pos: audit.Pos{File: "fixtures/goals.md", Line: 1}, Page: "reviewers.html"}
@@ -316,7 +316,7 @@ func (v Variant) of(as []score.Answer) *VariantResults {
 			c = &CaseResults{Case: a.Case}
 			out.Cases[id] = c
 		}
-		c.Trials = append(c.Trials, &Trial{Index: a.Trial, Outcome: a.Outcome, Violate: a.Violates})
+		c.Trials = append(c.Trials, &ReviewAnswer{Index: a.Trial, Outcome: a.Outcome, Violate: a.Violates})
 	}
 	return out
 }

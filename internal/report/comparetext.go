@@ -199,7 +199,7 @@ func rests(c score.Comparison) string {
 }
 
 // entriesOf returns the IDs and files of vulnerabilities.
-func entriesOf(ks []score.KnownResult) (names []string) {
+func entriesOf(ks []score.EntryResult) (names []string) {
 	for _, k := range ks {
 		names = append(names, fmt.Sprintf("%-10s %s", k.ID, k.File))
 	}

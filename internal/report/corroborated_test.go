@@ -24,7 +24,7 @@ func TestAProjectsPageShowsTheCorroboratedPart(t *testing.T) {
 			rec.Trials[0].Result.Metrics.Corroborated.Known = 0
 		}
 		dir := t.TempDir()
-		_, err := report.WriteSite(dir, report.Input{Records: []*record.Record{rec},
+		_, err := report.WriteSite(dir, report.SiteInput{Records: []*record.Record{rec},
 			Projects: map[string]*audit.Project{p.Name: p}})
 		require.NoError(t, err)
 		pages, err := filepath.Glob(filepath.Join(dir, "projects", "*.html"))

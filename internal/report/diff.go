@@ -75,23 +75,23 @@ func DiffRecords(a, b *record.Record, rules score.Rules) (*RecordDiff, error) {
 
 // figures returns each figure of two records, trial by trial; was may be nil.
 func figures(was, now *record.Record) []FigureDiff {
-	trials := func(r *record.Record) (all []score.Trial) {
+	trials := func(r *record.Record) (all []score.AuditTrial) {
 		if r != nil {
 			all = record.ScoreTrials(r.Trials)
 		}
 		return slices.DeleteFunc(all,
-			func(t score.Trial) bool { return t.Invalid != "" || t.Result == nil })
+			func(t score.AuditTrial) bool { return t.Invalid != "" || t.Result == nil })
 	}
 	before, after := trials(was), trials(now)
-	show := func(m score.Metric[*score.Metrics], ts []score.Trial,
-		of func(score.Trial) *score.Metrics) (cells []string) {
+	show := func(m score.Metric[*score.Metrics], ts []score.AuditTrial,
+		of func(score.AuditTrial) *score.Metrics) (cells []string) {
 		for _, t := range ts {
 			cells = append(cells, m.Show(of(t)))
 		}
 		return cells
 	}
-	ours := func(t score.Trial) *score.Metrics { return score.FiguresOf([]score.Trial{t}) }
-	literal := func(t score.Trial) *score.Metrics { return t.Result.Literal.Metrics() }
+	ours := func(t score.AuditTrial) *score.Metrics { return score.FiguresOf([]score.AuditTrial{t}) }
+	literal := func(t score.AuditTrial) *score.Metrics { return t.Result.Methodology.Metrics() }
 	var fs []FigureDiff
 	for _, m := range score.AuditMetrics() {
 		fs = append(fs, FigureDiff{Name: m.Title(), Was: show(m, before, ours),
@@ -122,7 +122,7 @@ func (d *RecordDiff) entries(was, now []*score.Result) {
 		return out
 	}
 	d.Lost, d.Found = list(d.Judgement.Lost), list(d.Judgement.Gained)
-	earned := score.Credits(slices.Concat(was, now), d.B.Goals.Literal)
+	earned := score.Credits(slices.Concat(was, now), d.B.Goals.ByMethodologyScore)
 	for _, k := range now[0].Known {
 		if slices.Max(earned[k.ID]) == 0 {
 			d.Missed = append(d.Missed, EntryDiff{k.ID, k.Dimension, score.Of(0), score.Of(0)})
@@ -205,7 +205,7 @@ func short(hash string) string { return strings.ToValidUTF8(hash[:min(12, len(ha
 // reviews. Paths that were resolved then stay resolved, and invalid trials stay as they are. It
 // returns an error if the record is of another project or has no stored findings.
 func Rescore(r *record.Record, p *audit.Project, dims map[audit.CWE]audit.Dimension,
-	goals score.Goals) (*record.Record, error) {
+	goals score.ProjectGoals) (*record.Record, error) {
 	if r.Project != p.Name {
 		return nil, fmt.Errorf("%s is a record of %s: expected one of %s", r.Name(),
 			r.Project, p.Name)

@@ -20,7 +20,7 @@ const hostile = "</script><script>window.pwned=1</script><img src=x onerror=wind
 
 // project reads a real key with what scoring needs beside it.
 func project(t *testing.T, name string) (*audit.Project,
-	map[audit.CWE]audit.Dimension, score.Goals) {
+	map[audit.CWE]audit.Dimension, score.ProjectGoals) {
 	t.Helper()
 	fsys := os.DirFS("../..")
 	p, err := fixture.ReadProject(fsys, "fixtures/projects/"+name+".md")
@@ -36,7 +36,7 @@ func project(t *testing.T, name string) (*audit.Project,
 
 // recordOf scores findings as a run would and makes a record of them.
 func recordOf(t *testing.T, auditor string, at time.Time, p *audit.Project,
-	dims map[audit.CWE]audit.Dimension, goals score.Goals,
+	dims map[audit.CWE]audit.Dimension, goals score.ProjectGoals,
 	trials ...[]audit.Finding) *record.Record {
 	t.Helper()
 	r := &record.Record{Date: at, Suite: "Regression", Project: p.Name, Auditor: auditor,
@@ -46,7 +46,7 @@ func recordOf(t *testing.T, auditor string, at time.Time, p *audit.Project,
 		res, err := score.Score(score.Input{Project: p, Findings: fs, Dimensions: dims,
 			Roots: []string{"/export"}, Rounds: 100})
 		require.NoError(t, err)
-		r.Trials = append(r.Trials, record.Trial{Result: res, Seconds: 3})
+		r.Trials = append(r.Trials, record.RecordedTrial{Result: res, Seconds: 3})
 	}
 	j, err := score.Judge(score.Subject{Goals: goals, Now: record.ScoreTrials(r.Trials)},
 		score.Rules{Deterministic: true})
@@ -71,8 +71,8 @@ func TestDiffNamesWhatWasLostAndFound(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, audit.Fail, d.Judgement.Verdict)
 	require.NotEmpty(t, d.Lost)
-	require.Equal(t, []string{p.Known[len(p.Known)-1].ID}, ids(d.Found))
-	require.Subset(t, ids(d.Lost), []string{p.Known[0].ID})
+	require.Equal(t, []string{p.Vulnerabilities[len(p.Vulnerabilities)-1].ID}, ids(d.Found))
+	require.Subset(t, ids(d.Lost), []string{p.Vulnerabilities[0].ID})
 	require.Empty(t, d.Missed)
 
 	same, err := report.DiffRecords(was, was, score.Rules{Deterministic: true})
@@ -80,7 +80,7 @@ func TestDiffNamesWhatWasLostAndFound(t *testing.T) {
 	require.Empty(t, same.Lost)
 	require.Empty(t, same.Found)
 	require.Empty(t, same.New)
-	require.Equal(t, []string{p.Known[len(p.Known)-1].ID}, ids(same.Missed))
+	require.Equal(t, []string{p.Vulnerabilities[len(p.Vulnerabilities)-1].ID}, ids(same.Missed))
 }
 
 func ids(es []report.EntryDiff) []string {
@@ -132,7 +132,7 @@ func TestDiffRefusesOtherProjectsAndSuites(t *testing.T) {
 	require.ErrorContains(t, err, "expected two of the same project")
 	_, err = report.DiffRecords(a, &record.Record{Suite: "Smoke", Project: "a"}, score.Rules{})
 	require.ErrorContains(t, err, "expected two of the same suite")
-	_, err = report.Rescore(a, &audit.Project{Name: "b"}, nil, score.Goals{})
+	_, err = report.Rescore(a, &audit.Project{Name: "b"}, nil, score.ProjectGoals{})
 	require.ErrorContains(t, err, "expected one of b")
 }
 

@@ -18,9 +18,9 @@ func TestEarlyEndsAreTold(t *testing.T) {
 	p, dims, goals := project(t, "go-test-bench")
 	rec := recordOf(t, "one", day, p, dims, goals, offKey(t, p))
 	rec.Trials[0].Runs, rec.Trials[0].EarlyEnds, rec.Trials[0].Earlier = 2, 1, []string{"it ended early: no <SENTINEL>"}
-	rec.Trials = append(rec.Trials, record.Trial{Invalid: "it ended early, twice: STATS differ",
+	rec.Trials = append(rec.Trials, record.RecordedTrial{Invalid: "it ended early, twice: STATS differ",
 		Runs: 2, EarlyEnds: 2, Earlier: []string{"it ended early: cut"}})
-	in := report.Input{Records: []*record.Record{rec},
+	in := report.SiteInput{Records: []*record.Record{rec},
 		Projects: map[string]*audit.Project{p.Name: p}}
 
 	dir := t.TempDir()

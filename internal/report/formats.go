@@ -61,7 +61,7 @@ type benchFact struct {
 
 // WriteAs writes the newest records and the results as text, csv, json, benchfmt
 // or sarif.
-func WriteAs(w io.Writer, format string, in *Input) error {
+func WriteAs(w io.Writer, format string, in *SiteInput) error {
 	if format == "sarif" {
 		return writeMissed(w, in)
 	}
@@ -85,7 +85,7 @@ func WriteAs(w io.Writer, format string, in *Input) error {
 }
 
 // factsOf returns the figures of the newest records and the results.
-func factsOf(in *Input) (*facts, error) {
+func factsOf(in *SiteInput) (*facts, error) {
 	f := &facts{Audits: []auditFact{}, Bench: []benchFact{}, Notes: slices.Clone(in.Notes)}
 	for _, r := range slices.Concat(in.latest("Smoke"), in.latest("Regression")) {
 		runs, early := r.Record.Ended()
@@ -100,7 +100,7 @@ func factsOf(in *Input) (*facts, error) {
 			a.Stability = &p.Stability
 		}
 		for _, t := range trials {
-			if m := score.FiguresOf([]score.Trial{t}); m != nil {
+			if m := score.FiguresOf([]score.AuditTrial{t}); m != nil {
 				a.trials = append(a.trials, m)
 			}
 		}
@@ -376,7 +376,7 @@ func solid(s string) string {
 
 // writeMissed writes the known vulnerabilities that no trial of an auditor's
 // newest record found, as SARIF: an editor shows them in place.
-func writeMissed(w io.Writer, in *Input) error {
+func writeMissed(w io.Writer, in *SiteInput) error {
 	rows := in.latest("Regression")
 	if len(rows) != 1 {
 		var have []string

@@ -29,7 +29,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-func as(t *testing.T, format string, in report.Input) string {
+func as(t *testing.T, format string, in report.SiteInput) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, report.WriteAs(&b, format, &in))
@@ -181,7 +181,7 @@ func TestMissedAsSARIF(t *testing.T) {
 	require.ErrorContains(t, report.WriteAs(&bytes.Buffer{}, "sarif", &in), "expected one")
 	in.Records = in.Records[:1]
 	r, err := findings.Read("missed.sarif", strings.NewReader(as(t, "sarif", in)),
-		findings.Options{})
+		findings.ReadOptions{})
 	require.NoError(t, err)
 	missed := map[string]bool{}
 	for _, f := range r.Findings {
@@ -221,7 +221,7 @@ INSERT INTO evaluations (timestamp, test_file, model_name, expected_result, actu
 	require.Equal(t, audit.OutcomeMalformed,
 		r.Variants[1].Cases["shop/list-orders-01-good"].Trials[0].Outcome)
 	dir := t.TempDir()
-	_, err = report.WriteSite(dir, report.Input{Results: r, Made: day})
+	_, err = report.WriteSite(dir, report.SiteInput{Results: r, Made: day})
 	require.NoError(t, err)
 	b, err := os.ReadFile(filepath.Join(dir, "index.html"))
 	require.NoError(t, err)
@@ -240,7 +240,7 @@ func TestCasesOfNoApplication(t *testing.T) {
 		e.Outcome = []audit.Outcome{audit.OutcomeCorrect, audit.OutcomeWrong}[i]
 		evs = append(evs, e)
 	}
-	in := report.Input{Results: answered(t, evs, report.Key{}), Made: day}
+	in := report.SiteInput{Results: answered(t, evs, report.Key{}), Made: day}
 	csv := as(t, "csv", in)
 	for app, accuracy := range map[string]string{"all": "0.5", "shop": "1", "not stated": "0"} {
 		require.Regexp(t, "(?m)^Bench,"+app+",model-0,evaluation-prompt,accuracy,"+accuracy+
@@ -253,7 +253,7 @@ func TestCasesOfNoApplication(t *testing.T) {
 
 // Empty is an error, and names do not leave the folder or meet in one file.
 func TestSiteOfNothingAndOfOddNames(t *testing.T) {
-	_, err := report.WriteSite(t.TempDir(), report.Input{})
+	_, err := report.WriteSite(t.TempDir(), report.SiteInput{})
 	require.ErrorContains(t, err, "nothing to report")
 
 	p, dims, goals := project(t, "go-test-bench")
@@ -262,7 +262,7 @@ func TestSiteOfNothingAndOfOddNames(t *testing.T) {
 	b, c := recordOf(t, "..//..x", day, p, dims, goals, nil), recordOf(t, ".._.._x", day, p,
 		dims, goals, nil)
 	require.Equal(t, a.Name(), c.Name())
-	_, err = report.WriteSite(dir, report.Input{Records: []*record.Record{a, b, c}, Made: day})
+	_, err = report.WriteSite(dir, report.SiteInput{Records: []*record.Record{a, b, c}, Made: day})
 	require.NoError(t, err)
 	page, err := os.ReadFile(filepath.Join(dir, "projects", "go-test-bench.html"))
 	require.NoError(t, err)
@@ -276,7 +276,7 @@ func TestSiteOfNothingAndOfOddNames(t *testing.T) {
 // Answers to an earlier form of a case count nowhere, and of two databases a case
 // whose form differs is left out of the comparison.
 func TestEarlierFormsAreLeftOut(t *testing.T) {
-	load := func(hashes ...string) *report.Results {
+	load := func(hashes ...string) *report.BenchResults {
 		where := filepath.Join(t.TempDir(), "results.db")
 		st, err := store.Open(context.Background(), where)
 		require.NoError(t, err)
@@ -327,7 +327,7 @@ func TestUnansweredCasesAreWrong(t *testing.T) {
 		v := &report.VariantResults{Cases: map[string]*report.CaseResults{}}
 		for i, o := range outcomes {
 			c := &audit.Case{App: "shop", Query: "q", Number: i + 1, Label: audit.Bad}
-			v.Cases[c.ID()] = &report.CaseResults{Case: c, Trials: []*report.Trial{{Outcome: o}}}
+			v.Cases[c.ID()] = &report.CaseResults{Case: c, Trials: []*report.ReviewAnswer{{Outcome: o}}}
 		}
 		return v
 	}
@@ -354,7 +354,7 @@ func TestBenchstatShowsAnInterval(t *testing.T) {
 	}
 	var b bytes.Buffer
 	require.NoError(t, report.WriteAs(&b, "benchfmt",
-		&report.Input{Results: answered(t, evs, report.Key{}), Made: day}))
+		&report.SiteInput{Results: answered(t, evs, report.Key{}), Made: day}))
 	samples := map[string][]float64{}
 	for r := benchfmt.NewReader(&b, "report"); r.Scan(); {
 		if res, ok := r.Result().(*benchfmt.Result); ok &&

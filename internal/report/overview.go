@@ -184,7 +184,7 @@ func (c *caseLine) missed(variants []variantLine) *pointer {
 
 // published returns the newest published record of each auditor and project of which there
 // is none among rows.
-func (in *Input) published(rows []row) (out []row) {
+func (in *SiteInput) published(rows []row) (out []row) {
 	have := map[[2]string]bool{}
 	for _, r := range rows {
 		have[[2]string{r.Record.Auditor, r.Record.Project}] = true
@@ -383,12 +383,12 @@ func (s *site) vulnerabilities(rows []row) *grid {
 		Order: []string{"by nobody", "by some", "by all"}},
 		gridColumn{Name: "what", Hidden: true}, gridColumn{Name: "link", Hidden: true},
 		gridColumn{Name: "rank", Kind: "num", Hidden: true})...)
-	keys := map[string]map[string]*audit.Known{}
+	keys := map[string]map[string]*audit.Vulnerability{}
 	for _, at := range order {
 		if keys[at.project] == nil {
 			keys[at.project] = entries(s.in.Projects[at.project])
 		}
-		k := cmp.Or(keys[at.project][at.id], &audit.Known{})
+		k := cmp.Or(keys[at.project][at.id], &audit.Vulnerability{})
 		l := lines[at]
 		cells := []any{clip(at.id, 60), clip(at.project, 60), clip(l.dimension, 40),
 			k.Severity.String()}
@@ -465,7 +465,7 @@ func (s *site) writeRuns(o *overview) error {
 	var runs []run
 	ids, records := byRun(s.in.Records)
 	for _, id := range ids[:min(runsMost, len(ids))] {
-		in := Input{Records: records[id]}
+		in := SiteInput{Records: records[id]}
 		k, errs := rankAuditors(in.latest("Regression"))
 		if k == nil || k.best() == nil {
 			continue

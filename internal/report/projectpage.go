@@ -216,7 +216,7 @@ func (c foundCell) share() string {
 // known makes the table of vulnerabilities.
 func (p *projectPage) known(s *site, src *excerpts) {
 	type line struct {
-		score.KnownResult
+		score.EntryResult
 		cells []foundCell
 	}
 	var ids []string
@@ -263,7 +263,7 @@ func (p *projectPage) known(s *site, src *excerpts) {
 	g := newGrid("ID", cols...)
 	for _, id := range ids {
 		l := lines[id]
-		k := cmp.Or(key[id], &audit.Known{File: l.File})
+		k := cmp.Or(key[id], &audit.Vulnerability{File: l.File})
 		cells := []any{clip(id, 60), clip(k.Title, 300), clip(placeAt(k.File, k.Lines), 320),
 			clip(string(l.Dimension), 40), k.Severity.String()}
 		n, real, since := 0, 0, map[string]bool{}
@@ -309,7 +309,7 @@ var severities = []string{"CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"}
 func judged(f *score.Scored) string {
 	review, _, _ := strings.Cut(f.Review, " ")
 	switch f.Disposition {
-	case score.Matched, score.Half, score.Duplicate:
+	case score.Matched, score.Partial, score.Duplicate:
 		return "true"
 	case score.DecoyHit, score.MissingPath, score.PastEnd:
 		return "false"
@@ -348,7 +348,7 @@ func (p *projectPage) findings(src *excerpts) {
 	p.Findings = g
 	keyed := map[string]audit.Range{}
 	if p.Key != nil {
-		for _, k := range p.Key.Known {
+		for _, k := range p.Key.Vulnerabilities {
 			keyed[k.ID] = k.Lines
 		}
 		for _, d := range p.Key.Decoys {
@@ -483,7 +483,7 @@ func recalls(all []*record.Record, of *record.Record) (ps []point) {
 
 // recallOver returns a record's recall over its valid trials, as its verdict uses it.
 func recallOver(r *record.Record) score.Estimate {
-	p, err := score.Pool(r.Goals.Literal, record.ScoreTrials(r.Trials))
+	p, err := score.Pool(r.Goals.ByMethodologyScore, record.ScoreTrials(r.Trials))
 	if err != nil {
 		return score.Estimate{} // a record that somebody changed: its page says what is wrong
 	}

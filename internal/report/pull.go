@@ -26,7 +26,7 @@ type Pull struct {
 }
 
 // PullOf returns what the newest records and results changed since the baselines.
-func PullOf(in *Input, link string) (*Pull, error) {
+func PullOf(in *SiteInput, link string) (*Pull, error) {
 	p := &Pull{Verdict: audit.Pass, Link: link, Notes: in.Notes}
 	if len(p.Notes) > 0 {
 		p.Verdict = audit.Warn

@@ -90,7 +90,7 @@ func TestPullIsTold(t *testing.T) {
 	}
 	b.Reset()
 	require.NoError(t, p.SARIF(&b, inRepository))
-	r, err := findings.Read("pull.sarif", bytes.NewReader(b.Bytes()), findings.Options{})
+	r, err := findings.Read("pull.sarif", bytes.NewReader(b.Bytes()), findings.ReadOptions{})
 	require.NoError(t, err)
 	require.Len(t, r.Findings, 4,
 		"three that were lost, and the case; what is in no file is left out")
@@ -171,7 +171,7 @@ func slicesOf(p *report.Pull) (all []string) {
 // What could not be read stands in the comment and its annotations: it may be the record
 // that fails.
 func TestPullTellsWhatCouldNotBeRead(t *testing.T) {
-	p, err := report.PullOf(&report.Input{Notes: []string{"a.json: unexpected end of JSON input"}},
+	p, err := report.PullOf(&report.SiteInput{Notes: []string{"a.json: unexpected end of JSON input"}},
 		"")
 	require.NoError(t, err)
 	require.Equal(t, audit.Warn, p.Verdict)
@@ -206,7 +206,7 @@ func TestAnswersToCasesThatAreGone(t *testing.T) {
 		}
 		evs = append(evs, e)
 	}
-	in := report.Input{Results: answered(t, evs, report.Key{Cases: byID}), Apps: corpus.Apps,
+	in := report.SiteInput{Results: answered(t, evs, report.Key{Cases: byID}), Apps: corpus.Apps,
 		Held: report.Held{Fixtures: fstest.MapFS{},
 			Deterministic: func(string) bool { return false }}}
 	p, err := report.PullOf(&in, "")

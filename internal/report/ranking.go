@@ -219,7 +219,7 @@ func (a *audited) union() score.Value { return score.Ratio(float64(a.Union()), f
 func auditedOf(rows []row) (*audited, error) {
 	a := &audited{Name: rows[0].Record.Auditor}
 	sum, seconds, audits := audit.Usage{Priced: true}, 0.0, 0
-	var all [][]score.Trial
+	var all [][]score.AuditTrial
 	for _, r := range rows {
 		trials := r.Record.Counting()
 		if len(trials) == 0 {
@@ -248,7 +248,7 @@ func auditedOf(rows []row) (*audited, error) {
 	}
 	a.Findings /= float64(a.trials)
 	a.Used = score.Used(audits, sum, seconds)
-	p, err := score.Pool(rows[0].Record.Goals.Literal, all...)
+	p, err := score.Pool(rows[0].Record.Goals.ByMethodologyScore, all...)
 	a.Recall, a.Precision = p.Recall, p.Precision
 	return a, err
 }
@@ -326,7 +326,7 @@ func (a *audited) verdict() (audit.Verdict, string) {
 }
 
 // whole returns the judgement over all of the projects, where one run made them all.
-func (a *audited) whole() *score.Suite {
+func (a *audited) whole() *score.SuiteJudgement {
 	first := a.rows[0].Record
 	for _, r := range a.rows {
 		if r.Record.Run != first.Run || r.Record.Whole == nil {

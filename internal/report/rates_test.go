@@ -21,7 +21,7 @@ func TestRatesStandInPagesAndCSV(t *testing.T) {
 	rec := recordOf(t, "one", day, p, dims, goals, offKey(t, p))
 	rates := rec.Trials[0].Result.Rates
 	require.True(t, rates.Mean.Difference.Defined)
-	in := report.Input{Records: []*record.Record{rec},
+	in := report.SiteInput{Records: []*record.Record{rec},
 		Projects: map[string]*audit.Project{p.Name: p}}
 
 	dir := t.TempDir()

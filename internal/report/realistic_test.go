@@ -44,7 +44,7 @@ var mockModels = []mockModel{
 
 // realistic answers the corpus as models do: difficulty belongs to the case and its
 // family, errors of good models are among those of worse ones, some refuse.
-func realistic(t *testing.T) (*report.Results, []*audit.App) {
+func realistic(t *testing.T) (*report.BenchResults, []*audit.App) {
 	t.Helper()
 	corpus := readCorpus(t)
 	var evs []store.Evaluation
@@ -114,13 +114,13 @@ func (m *mockModel) answer(c *audit.Case, hard float64, trial int) store.Evaluat
 
 // realisticAudits shows published runs as if they were yours: audit-skill found more in an
 // earlier run, which is its baseline, than in the newest; audit-skill-small has no baseline.
-func realisticAudits(t *testing.T) report.Input {
+func realisticAudits(t *testing.T) report.SiteInput {
 	t.Helper()
 	j, err := suite.NewJudge(corpusRoot)
 	require.NoError(t, err)
 	all, keys, err := j.Published(t.Context())
 	require.NoError(t, err)
-	in := report.Input{Made: day.Add(72 * time.Hour), Projects: keys}
+	in := report.SiteInput{Made: day.Add(72 * time.Hour), Projects: keys}
 	byModel := map[string][]*record.Record{}
 	for _, r := range all {
 		byModel[r.Auditor] = append(byModel[r.Auditor], r)

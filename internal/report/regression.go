@@ -66,7 +66,7 @@ func (r row) Anchor() string {
 }
 
 // latest returns the newest record of each project and auditor, sorted by project and auditor.
-func (in *Input) latest(suite string) []row {
+func (in *SiteInput) latest(suite string) []row {
 	newest := map[string]row{}
 	for _, r := range in.Records {
 		if r.Suite == suite {

@@ -27,12 +27,12 @@ func (s Variant) String() string {
 	return s.Model + "@" + s.Prompt
 }
 
-// Results are the evaluations of a results.db as a report needs them.
+// BenchResults are the evaluations of a results.db as a report needs them.
 //
 // The trials of a variant are those of its newest run, with the runs that this one continues.
 // A trial that was asked again there has its last outcome, and what all of its attempts took.
 // Rows of no run are a trial each. Of each case the newest form counts, told by its hash.
-type Results struct {
+type BenchResults struct {
 	Variants []*VariantResults // by model, then prompt
 	Rows     int               // evaluations that were read
 	Old      int               // of these, of an earlier form of their case
@@ -74,15 +74,15 @@ func (s *spent) add(e *store.Evaluation) {
 type CaseResults struct {
 	Case   *audit.Case
 	Hash   string
-	Trials []*Trial
+	Trials []*ReviewAnswer
 	// the newest answers with their words, newest first, at most tellings of them
 	Told   []Telling
 	newest [tellings]int64 // IDs of the newest answers, newest first
 	used   spent           // by Trials, with all attempts
 }
 
-// A Trial is one answer, as little as figures need. Equal ones are shared.
-type Trial struct {
+// A ReviewAnswer is one answer, as little as figures need. Equal ones are shared.
+type ReviewAnswer struct {
 	Index   int // from 0
 	Outcome audit.Outcome
 	Violate []int
@@ -124,7 +124,7 @@ var ErrNoEvaluations = errors.New("no evaluations: expected those of a run of go
 // LoadResults reads what q chooses, with words also explanations and the trend; a row of a
 // case that the key does not hold is taken as its file name says.
 func LoadResults(ctx context.Context, st store.Store, q store.Query,
-	key Key, words bool) (*Results, error) {
+	key Key, words bool) (*BenchResults, error) {
 	l, err := newestRuns(ctx, st, q, key)
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (l *loader) readRun(ctx context.Context, st store.Store, q store.Query,
 }
 
 // addUp counts the trials of each variant, and those that its run planned and did not begin.
-func (r *Results) addUp(ctx context.Context, st store.Store) error {
+func (r *BenchResults) addUp(ctx context.Context, st store.Store) error {
 	var runs []store.Run
 	if slices.ContainsFunc(r.Variants, func(s *VariantResults) bool { return s.Run != "" }) {
 		var err error
@@ -222,7 +222,7 @@ func (r *Results) addUp(ctx context.Context, st store.Store) error {
 }
 
 // shorten sets short names that are still unique.
-func (r *Results) shorten() {
+func (r *BenchResults) shorten() {
 	prompts, names := map[string]int{}, map[string]int{}
 	for _, s := range r.Variants {
 		prompts[s.Model]++
@@ -245,20 +245,20 @@ func (r *Results) shorten() {
 }
 
 type loader struct {
-	r        *Results
+	r        *BenchResults
 	run      string // whose rows are read
 	key      Key
 	again    map[int64]func(*store.Evaluation) // what is read again with its words, by ID
 	variants map[Variant]*VariantResults
-	trials   map[trialKey]*Trial
+	trials   map[trialKey]*ReviewAnswer
 	of       map[fileKey]*audit.Case
 }
 
 // newLoader returns an empty loader.
 func newLoader(key Key) *loader {
-	return &loader{r: &Results{}, key: key, again: map[int64]func(*store.Evaluation){},
+	return &loader{r: &BenchResults{}, key: key, again: map[int64]func(*store.Evaluation){},
 		variants: map[Variant]*VariantResults{},
-		trials:   map[trialKey]*Trial{}, of: map[fileKey]*audit.Case{}}
+		trials:   map[trialKey]*ReviewAnswer{}, of: map[fileKey]*audit.Case{}}
 }
 
 // variant returns the results of an evaluation's variant.
@@ -290,14 +290,14 @@ type fileKey struct {
 }
 
 // trial returns the trial of an evaluation, shared with equal ones.
-func (l *loader) trial(e *store.Evaluation, index int) *Trial {
+func (l *loader) trial(e *store.Evaluation, index int) *ReviewAnswer {
 	k := trialKey{index: index, outcome: e.Outcome, n: len(e.Violates)}
 	if k.n > 0 {
 		k.first = &e.Violates[0]
 	}
 	t := l.trials[k]
 	if t == nil {
-		t = &Trial{index, e.Outcome, e.Violates}
+		t = &ReviewAnswer{index, e.Outcome, e.Violates}
 		l.trials[k] = t
 	}
 	return t
@@ -339,7 +339,7 @@ func (l *loader) addCase(e *store.Evaluation) {
 	index, again := len(cr.Trials), -1
 	if l.run != "" {
 		index = e.Index
-		again = slices.IndexFunc(cr.Trials, func(t *Trial) bool { return t.Index == index })
+		again = slices.IndexFunc(cr.Trials, func(t *ReviewAnswer) bool { return t.Index == index })
 	}
 	if t := l.trial(e, index); again >= 0 {
 		cr.Trials[again] = t // the last attempt decides

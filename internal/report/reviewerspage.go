@@ -21,7 +21,7 @@ type reviewersPage struct {
 	Apps     []appLine
 	Families *grid
 	Rated    []variantLine // whose figures by CWE are shown
-	Results  *Results
+	Results  *BenchResults
 }
 
 const notStated = "not stated"

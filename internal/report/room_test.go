@@ -34,7 +34,7 @@ func TestFiguresByCWEOfManyReviewers(t *testing.T) {
 			evs = append(evs, e)
 		}
 	}
-	in := report.Input{Made: day, Results: answered(t, evs, report.Key{Cases: byID}),
+	in := report.SiteInput{Made: day, Results: answered(t, evs, report.Key{Cases: byID}),
 		Apps: corpus.Apps}
 	_, pages := write(t, in)
 	require.Regexp(t,
@@ -53,7 +53,7 @@ func TestFiguresByCWEOfManyAuditors(t *testing.T) {
 		fs[i].Description = strings.Repeat("What the finding is. ", 100)
 	}
 	one := recordOf(t, "agent", day, p, dims, goals, fs, fs[1:], fs[2:], fs[3:], fs[4:])
-	in := report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p}}
+	in := report.SiteInput{Made: day, Projects: map[string]*audit.Project{p.Name: p}}
 	for i := range 40 {
 		r := *one
 		r.Auditor = fmt.Sprint("agent-", i)
@@ -78,7 +78,7 @@ func TestPagesOfApplicationsOfLikeNames(t *testing.T) {
 			e.App, e.Query)
 		evs = append(evs, e)
 	}
-	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
+	_, pages := write(t, report.SiteInput{Made: day, Results: answered(t, evs, report.Key{})})
 	require.Contains(t, pages[filepath.Join("cases", "shop.2.html")], "<h1>shop</h1>")
 	require.Contains(t, pages[filepath.Join("cases", "shop-2.html")], "<h1>shop-2</h1>")
 }
@@ -92,7 +92,7 @@ func TestPagesOfApplicationsThatDifferByCase(t *testing.T) {
 		e.App, e.Trial, e.TestFile = app, fmt.Sprint(i), fmt.Sprintf("tests/%s/q-01-good.md", app)
 		evs = append(evs, e)
 	}
-	_, pages := write(t, report.Input{Made: day, Results: answered(t, evs, report.Key{})})
+	_, pages := write(t, report.SiteInput{Made: day, Results: answered(t, evs, report.Key{})})
 	names := map[string]bool{}
 	for name := range pages {
 		if filepath.Dir(name) == "cases" {
@@ -110,7 +110,7 @@ func TestACaseThatIsLongerThanAPage(t *testing.T) {
 		Code: strings.Repeat("if a < b {\n", 200_000)}
 	e := evaluation(0, day)
 	e.App, e.Query, e.Family, e.TestFile, e.Expected = "shop", "q", "shop/q", "tests/shop/q-01-good.md", audit.Good
-	in := report.Input{Made: day, Results: answered(t, []store.Evaluation{e},
+	in := report.SiteInput{Made: day, Results: answered(t, []store.Evaluation{e},
 		report.Key{Cases: map[string]*audit.Case{c.ID(): c}})}
 	_, pages := write(t, in)
 	page := pages[filepath.Join("cases", "shop.html")]
@@ -124,7 +124,7 @@ func TestNotesThatAreLeftOutAreCounted(t *testing.T) {
 		notes = append(notes, fmt.Sprint("note-", i))
 	}
 	// whose number is a note, too
-	in := report.Input{Made: day, Notes: notes, Results: manyReviewers(t, 101, 1)}
+	in := report.SiteInput{Made: day, Notes: notes, Results: manyReviewers(t, 101, 1)}
 	_, pages := write(t, in)
 	require.Contains(t, pages["index.html"], "note-19")
 	require.Contains(t, pages["index.html"], "5 notes more: assay report --format text shows all.")

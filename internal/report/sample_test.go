@@ -22,10 +22,10 @@ import (
 // sample is a report's input with everything in it: two auditors on a project,
 // three records of one of them, reviewers over real cases, and a payload wherever
 // others write.
-func sample(t *testing.T) report.Input { return sampleSaying(t, hostile) }
+func sample(t *testing.T) report.SiteInput { return sampleSaying(t, hostile) }
 
 // sampleSaying is a sample in which others wrote words.
-func sampleSaying(t *testing.T, words string) report.Input {
+func sampleSaying(t *testing.T, words string) report.SiteInput {
 	t.Helper()
 	in := audits(t, words)
 	corpus := readCorpus(t)
@@ -47,13 +47,13 @@ var corpusOnce = sync.OnceValues(func() (*fixture.Corpus, error) {
 })
 
 // audits is the part of a sample that records make.
-func audits(t *testing.T, words string) report.Input {
+func audits(t *testing.T, words string) report.SiteInput {
 	t.Helper()
 	p, dims, goals := project(t, "go-test-bench")
 	all := score.AsFindings(p)
 	evil := audit.Finding{ID: words, Title: words, Description: words + " again", File: words,
 		Function: words, CWEs: []audit.CWE{89}, Suppressed: ""}
-	return report.Input{Made: day, Projects: map[string]*audit.Project{p.Name: p},
+	return report.SiteInput{Made: day, Projects: map[string]*audit.Project{p.Name: p},
 		Records: []*record.Record{
 			recordOf(t, "agent", day, p, dims, goals, all[:30], all[4:30]),
 			recordOf(t, "agent", day.Add(24*time.Hour), p, dims, goals, all[:36], all[6:40]),
@@ -64,7 +64,7 @@ func audits(t *testing.T, words string) report.Input {
 }
 
 // results lets four reviewers answer the corpus, and reads it back from a store.
-func results(t *testing.T, cases []*audit.Case, words string) *report.Results {
+func results(t *testing.T, cases []*audit.Case, words string) *report.BenchResults {
 	t.Helper()
 	byID := map[string]*audit.Case{}
 	var evs []store.Evaluation
@@ -92,7 +92,7 @@ func results(t *testing.T, cases []*audit.Case, words string) *report.Results {
 }
 
 // manyReviewers gives n reviewers over four families of each of apps applications.
-func manyReviewers(t *testing.T, n, apps int) *report.Results {
+func manyReviewers(t *testing.T, n, apps int) *report.BenchResults {
 	t.Helper()
 	var evs []store.Evaluation
 	for m := range n {
@@ -142,7 +142,7 @@ func evaluation(i int, start time.Time) store.Evaluation {
 }
 
 // answered keeps evaluations in a store and reads them back.
-func answered(t *testing.T, evs []store.Evaluation, key report.Key) *report.Results {
+func answered(t *testing.T, evs []store.Evaluation, key report.Key) *report.BenchResults {
 	t.Helper()
 	where := filepath.Join(t.TempDir(), "results.db")
 	st, err := store.Open(context.Background(), where)

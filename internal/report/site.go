@@ -38,13 +38,13 @@ func Style() string {
 // MaxPage is the size in bytes that no page exceeds; longer lists are paged.
 const MaxPage = 2 << 20
 
-// Input is what a report is made of. Records and Results may each be missing, not
+// SiteInput is what a report is made of. Records and Results may each be missing, not
 // both.
-type Input struct {
+type SiteInput struct {
 	Records []*record.Record // oldest first
 	// keys by name; a record whose key is missing is shown without titles and places
 	Projects map[string]*audit.Project
-	Results  *Results
+	Results  *BenchResults
 	Apps     []*audit.App
 	Made     time.Time
 	Notes    []string // what could not be read
@@ -69,7 +69,7 @@ type Ran struct {
 }
 
 type site struct {
-	in      Input
+	in      SiteInput
 	put     func(name string, page []byte) error
 	pages   *template.Template
 	wrote   map[string]bool
@@ -104,7 +104,7 @@ type page struct {
 
 // WriteSite writes the report's pages into dir, which it creates, and returns the path of the
 // index. An Input without records and results is an error.
-func WriteSite(dir string, in Input) (index string, err error) {
+func WriteSite(dir string, in SiteInput) (index string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -124,7 +124,7 @@ func WriteSite(dir string, in Input) (index string, err error) {
 
 // Pages returns the report's pages by name, for serving them during a run: each page checks for
 // a newer one.
-func Pages(in Input) (map[string][]byte, error) {
+func Pages(in SiteInput) (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	s := &site{in: in, served: true, put: func(name string, page []byte) error {
 		pages[name] = page
@@ -134,7 +134,7 @@ func Pages(in Input) (map[string][]byte, error) {
 }
 
 // WriteSingle writes the whole report as one page, to send to somebody.
-func WriteSingle(w io.Writer, in Input) error {
+func WriteSingle(w io.Writer, in SiteInput) error {
 	s := &site{in: in, single: true}
 	if err := s.make(); err != nil {
 		return err

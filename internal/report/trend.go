@@ -66,7 +66,7 @@ func pastOf(ctx context.Context, st store.Store, key Key) (past []Past, err erro
 
 // Trend returns the balanced accuracy of each reviewer run by run, oldest first; those with
 // fewer than two runs are left out.
-func (r *Results) Trend() (all []Series) {
+func (r *BenchResults) Trend() (all []Series) {
 	for _, p := range slices.Backward(r.Past) {
 		for _, x := range p.ranking.Rows {
 			if !x.E.Value.Defined {

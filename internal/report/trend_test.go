@@ -53,7 +53,7 @@ func TestBenchTrend(t *testing.T) {
 	require.Greater(t, trend[0].Points[1].E.High.V, trend[0].Points[1].E.Value.V)
 
 	dir := t.TempDir()
-	_, err = report.WriteSite(dir, report.Input{Results: r, Made: day})
+	_, err = report.WriteSite(dir, report.SiteInput{Results: r, Made: day})
 	require.NoError(t, err)
 	page, err := os.ReadFile(filepath.Join(dir, "reviewers.html"))
 	require.NoError(t, err)

@@ -85,8 +85,8 @@ func ReviewOf(c *score.Scored, p *audit.Project, ruling audit.Ruling, entry,
 
 // Nearest returns at most nine entries that a candidate may repeat: those with its file,
 // nearest first, then those with one of its CWEs.
-func Nearest(c *score.Scored, p *audit.Project) []audit.Known {
-	rank := func(k *audit.Known) int {
+func Nearest(c *score.Scored, p *audit.Project) []audit.Vulnerability {
+	rank := func(k *audit.Vulnerability) int {
 		gap := 0
 		if !k.Lines.IsZero() && !c.Finding.Lines.IsZero() {
 			gap = max(0, k.Lines.Start-max(c.Finding.Lines.Start, c.Finding.Lines.End),
@@ -98,7 +98,7 @@ func Nearest(c *score.Scored, p *audit.Project) []audit.Known {
 		switch {
 		case k.File == c.Path && same:
 			return gap
-		case slices.Contains(k.Also, c.Path):
+		case slices.Contains(k.OtherFiles, c.Path):
 			return far
 		case k.File == c.Path:
 			return far + 1 + gap
@@ -107,13 +107,13 @@ func Nearest(c *score.Scored, p *audit.Project) []audit.Known {
 		}
 		return -1
 	}
-	var near []audit.Known
-	for _, k := range p.Known {
+	var near []audit.Vulnerability
+	for _, k := range p.Vulnerabilities {
 		if rank(&k) >= 0 {
 			near = append(near, k)
 		}
 	}
 	slices.SortStableFunc(near,
-		func(a, b audit.Known) int { return cmp.Compare(rank(&a), rank(&b)) })
+		func(a, b audit.Vulnerability) int { return cmp.Compare(rank(&a), rank(&b)) })
 	return near[:min(9, len(near))]
 }

@@ -41,13 +41,13 @@ func TestTriageWritesRowsThatRule(t *testing.T) {
 	require.Equal(t, cs, report.Candidates([]*record.Record{b, a}), "the order is nobody's choice")
 	require.NotContains(t, report.Show(&cs[0]), "one")
 	for _, k := range report.Nearest(&cs[0], p) {
-		require.True(t, k.File == cs[0].Path || slices.Contains(k.Also, cs[0].Path) ||
+		require.True(t, k.File == cs[0].Path || slices.Contains(k.OtherFiles, cs[0].Path) ||
 			slices.Contains(k.CWEs, 611))
 	}
 
 	rows := []audit.FindingReview{report.ReviewOf(&cs[0], p, audit.RuledTrue, "",
 		"a | reader", "2026-11-22"),
-		report.ReviewOf(&cs[1], p, audit.RuledSame, p.Known[0].ID, "a reader", "2026-11-22")}
+		report.ReviewOf(&cs[1], p, audit.RuledSame, p.Vulnerabilities[0].ID, "a reader", "2026-11-22")}
 	fsys := fstest.MapFS{"x.reviews.md": {Data: append([]byte("# Reviews\n\n"),
 		fixture.FormatReviews(rows)...)}}
 	read, err := fixture.ReadReviews(fsys, "x.reviews.md", p)
@@ -62,7 +62,7 @@ func TestTriageWritesRowsThatRule(t *testing.T) {
 	again, err := report.Rescore(a, &q, dims, goals)
 	require.NoError(t, err)
 	m := again.Trials[0].Result.Metrics
-	require.Equal(t, score.Reviewed{True: 1, Same: 1}, m.OffKey)
+	require.Equal(t, score.Reviewed{True: 1, Same: 1}, m.Unmatched)
 	require.Equal(t, score.Span{Low: score.Of(1), High: score.Of(1)}, m.Precision)
 	require.Empty(t, report.Candidates([]*record.Record{again}))
 }

@@ -30,7 +30,7 @@ func (l variantLine) Anchor() string {
 func (l variantLine) Count(o audit.Outcome) int { return l.Bench.Outcomes[o] }
 
 // variantLines returns the reviewers by rank.
-func variantLines(r *Results) ([]variantLine, error) {
+func variantLines(r *BenchResults) ([]variantLine, error) {
 	ls := make([]variantLine, len(r.Variants))
 	err := each(len(ls), func(i int) error {
 		s := r.Variants[i]

@@ -22,7 +22,7 @@ func (s *VariantResults) sorted() []*CaseResults {
 
 // Find returns the variant of a name: "model@prompt", or a model with only one prompt. The
 // error lists the variants.
-func (r *Results) Find(name string) (*VariantResults, error) {
+func (r *BenchResults) Find(name string) (*VariantResults, error) {
 	var found []*VariantResults
 	for _, s := range r.Variants {
 		if s.String() == name {
@@ -43,7 +43,7 @@ func (r *Results) Find(name string) (*VariantResults, error) {
 }
 
 // names returns the names of the variants.
-func (r *Results) names() string {
+func (r *BenchResults) names() string {
 	var ns []string
 	for _, s := range r.Variants {
 		ns = append(ns, strconv.Quote(s.String()))

@@ -197,12 +197,12 @@ func TestAKeeperThatFailsAtFirst(t *testing.T) {
 		start := time.Now()
 		var kept atomic.Int64
 		m := &memory{}
-		it := run.Item{Key: "audit", Reviewer: "agent", Cost: run.Cost{Known: true},
-			Do: func(context.Context) run.Try {
-				return run.Try{Evaluation: store.Evaluation{Outcome: audit.OutcomeCorrect,
+		it := run.Job{Key: "audit", Reviewer: "agent", Cost: run.Cost{Known: true},
+			Do: func(context.Context) run.AttemptResult {
+				return run.AttemptResult{Evaluation: store.Evaluation{Outcome: audit.OutcomeCorrect,
 					Status: audit.Answered}}
 			},
-			Keep: func(context.Context, run.Result) error {
+			Keep: func(context.Context, run.JobResult) error {
 				if time.Since(start) < 60*time.Second {
 					return errors.New("the disk is full")
 				}
@@ -210,7 +210,7 @@ func TestAKeeperThatFailsAtFirst(t *testing.T) {
 				return nil
 			}}
 		p, err := run.Prepare(t.Context(), run.Config{Store: m, Budget: 1,
-			StoreWait: 59 * time.Second}, run.Listed([]run.Item{it}))
+			StoreWait: 59 * time.Second}, run.Listed([]run.Job{it}))
 		require.NoError(t, err)
 		r, err := p.Start(t.Context())
 		require.NoError(t, err)
@@ -251,10 +251,10 @@ func (l locked) Put(context.Context, ...store.Evaluation) error { return l.fails
 
 // An outcome that is none is told as a defect, and the account adds up.
 func TestAnOutcomeThatIsNone(t *testing.T) {
-	it := run.Item{Key: "k", Reviewer: "m", Cost: run.Cost{Known: true},
-		Do: func(context.Context) run.Try { return run.Try{} }}
+	it := run.Job{Key: "k", Reviewer: "m", Cost: run.Cost{Known: true},
+		Do: func(context.Context) run.AttemptResult { return run.AttemptResult{} }}
 	m := &memory{}
-	sum := finish(t, context.Background(), run.Config{Store: m, Budget: 1}, []run.Item{it})
+	sum := finish(t, context.Background(), run.Config{Store: m, Budget: 1}, []run.Job{it})
 	require.Equal(t, 1, sum.State.Outcome(audit.OutcomeErrored))
 	require.Contains(t, m.rows()[0].Detail, `defect: the outcome "" is none`)
 }
@@ -318,7 +318,7 @@ func anything(t *testing.T, seed uint64) {
 		}
 		return says([]audit.Label{audit.Good, audit.Bad}[roll(2)], float64(roll(100))/1000), nil
 	}
-	var its []run.Item
+	var its []run.Job
 	for i, provider := range []string{"", "p", "p", "q"} {
 		r := &reviewer{name: fmt.Sprint("m", i), provider: provider, expected: 0.05,
 			most: float64(roll(3)) * 0.05, review: review}
@@ -334,7 +334,7 @@ func anything(t *testing.T, seed uint64) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+roll(120))*time.Second)
 	defer cancel()
 	sum := finish(t, ctx, run.Config{Store: m, Budget: float64(1+roll(8)) / 2,
-		Concurrency: 1 + roll(12), Tries: 1 + roll(5), Seed: seed,
+		Concurrency: 1 + roll(12), Attempts: 1 + roll(5), Seed: seed,
 		Grace: time.Duration(roll(4)) * time.Second}, its)
 	require.Empty(t, sum.Unstored)
 	skipped := sum.State.Outcome(audit.OutcomeSkipped)

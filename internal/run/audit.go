@@ -17,8 +17,8 @@ import (
 // auditVersion changes when the same audit gets another key, or another form.
 const auditVersion = "assay audit 1"
 
-// An Audit is one trial of an auditor on a project.
-type Audit struct {
+// An AuditTrial is one trial of an auditor on a project.
+type AuditTrial struct {
 	Project string
 	Auditor string
 	Index   int    // from 0
@@ -59,7 +59,7 @@ type Audited struct {
 type DescribedAuditor interface {
 	audit.Auditor
 	// Settings names everything besides the source that can change its report, as
-	// [Audit] wants it.
+	// [AuditTrial] wants it.
 	Settings() string
 	// Provider is whose limits, key and quota it shares.
 	Provider() string
@@ -69,33 +69,33 @@ type DescribedAuditor interface {
 }
 
 // Key is the hash of project, export, auditor with its settings, and index.
-func (a *Audit) Key() string {
+func (a *AuditTrial) Key() string {
 	return hash(auditVersion, a.Project, a.Export, a.Auditor, a.Settings, strconv.Itoa(a.Index))
 }
 
-// AuditItems returns the work of audits, whose results are kept in s.
-func AuditItems(s store.Store, audits []*Audit) Items {
-	items := make([]Item, len(audits))
+// AuditJobs returns the work of audits, whose results are kept in s.
+func AuditJobs(s store.Store, audits []*AuditTrial) Jobs {
+	items := make([]Job, len(audits))
 	for i, a := range audits {
 		// A family is a project with one auditor: of each family one trial in turn, so
 		// that two auditors that run beside each other alternate.
-		items[i] = Item{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor,
+		items[i] = Job{Key: a.Key(), Provider: a.Provider, Reviewer: a.Auditor,
 			Line: a.Auditor + " on " + a.Project, Family: a.Project + " " + a.Auditor, Cost: a.Cost,
 			Longest: a.Longest, Do: a.try,
-			Keep: func(ctx context.Context, r Result) error { return a.keep(ctx, s, r) }}
+			Keep: func(ctx context.Context, r JobResult) error { return a.keep(ctx, s, r) }}
 		if a.Keeps {
 			items[i].Grant = func(usd float64) { a.granted = usd }
 		}
 	}
 	all := Listed(items)
-	all.Prior = func(ctx context.Context, runs []string) (map[int]Result, error) {
+	all.Prior = func(ctx context.Context, runs []string) (map[int]JobResult, error) {
 		return priorAudits(ctx, s, runs, items)
 	}
 	return all
 }
 
 // priorAudits returns the stored audits of these jobs, by their index.
-func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item) (map[int]Result,
+func priorAudits(ctx context.Context, s store.Store, runs []string, items []Job) (map[int]JobResult,
 	error) {
 	keys := make([]string, len(items))
 	for i := range items {
@@ -105,7 +105,7 @@ func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item
 	if err != nil {
 		return nil, err
 	}
-	found := map[int]Result{}
+	found := map[int]JobResult{}
 	for i, key := range keys {
 		row, ok := stored[key]
 		if !ok {
@@ -120,7 +120,7 @@ func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item
 		if row.Outcome == audit.OutcomeMalformed {
 			status = audit.Malformed
 		}
-		found[i] = Result{Key: row.Trial, Outcome: row.Outcome, Reused: true, Value: v,
+		found[i] = JobResult{Key: row.Trial, Outcome: row.Outcome, Reused: true, Value: v,
 			Evaluation: store.Evaluation{Run: row.Run, Trial: row.Trial, Time: row.Time,
 				Model: row.Auditor, Outcome: row.Outcome, Status: status,
 				Detail: row.Detail, Tries: row.Tries, Usage: row.Usage}}
@@ -129,7 +129,7 @@ func priorAudits(ctx context.Context, s store.Store, runs []string, items []Item
 }
 
 // try makes one run. One that ends early is tried once more, whatever Config.Tries says.
-func (a *Audit) try(ctx context.Context) Try {
+func (a *AuditTrial) try(ctx context.Context) AttemptResult {
 	began := time.Now()
 	r, dir, err := a.Once(ctx, a.granted)
 	v := &Audited{Run: r, Dir: dir}
@@ -155,7 +155,7 @@ func (a *Audit) try(ctx context.Context) Try {
 	a.attempts = append(a.attempts, at)
 	v.Earlier, v.Usage = a.before, total(a.attempts)
 	a.before = append(a.before[:len(a.before):len(a.before)], v.Run)
-	t := Try{Attempts: []audit.Attempt{at}, Value: v}
+	t := AttemptResult{Attempts: []audit.Attempt{at}, Value: v}
 	e := &t.Evaluation
 	e.Time, e.Model, e.TestFile, e.Index, e.Detail = v.Ended, a.Auditor, a.Project, a.Index, v.Run.Invalid
 	switch {
@@ -174,7 +174,7 @@ func (a *Audit) try(ctx context.Context) Try {
 }
 
 // keep stores the result of an audit.
-func (a *Audit) keep(ctx context.Context, s store.Store, r Result) error {
+func (a *AuditTrial) keep(ctx context.Context, s store.Store, r JobResult) error {
 	ev := r.Evaluation
 	row := store.Audit{Run: ev.Run, Trial: ev.Trial, Time: ev.Time, Project: a.Project,
 		Auditor: a.Auditor, Index: a.Index, Outcome: ev.Outcome, Detail: ev.Detail,

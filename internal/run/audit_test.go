@@ -25,12 +25,12 @@ type desk struct {
 }
 
 // audits plans trials of auditors at n projects.
-func (d *desk) audits(projects, trials int, cost run.Cost) []*run.Audit {
-	var as []*run.Audit
+func (d *desk) audits(projects, trials int, cost run.Cost) []*run.AuditTrial {
+	var as []*run.AuditTrial
 	for p := range projects {
 		for i := range trials {
 			name := fmt.Sprintf("p%d/%d", p, i)
-			as = append(as, &run.Audit{Project: fmt.Sprint("p", p), Auditor: "a", Index: i,
+			as = append(as, &run.AuditTrial{Project: fmt.Sprint("p", p), Auditor: "a", Index: i,
 				Export: "e", Settings: "v1", Provider: "x", Cost: cost,
 				Once: func(context.Context, float64) (audit.AuditRun, string, error) {
 					d.mu.Lock()
@@ -60,16 +60,16 @@ func whole(string, int) audit.AuditRun {
 			Findings: []audit.Finding{{ID: "f", Pos: audit.Pos{File: "r", Line: 7}}}}}
 }
 
-func finishAudits(t *testing.T, c run.Config, as []*run.Audit) (run.Summary,
-	map[string]run.Result) {
+func finishAudits(t *testing.T, c run.Config, as []*run.AuditTrial) (run.Summary,
+	map[string]run.JobResult) {
 	t.Helper()
 	ctx := context.Background()
 	c.Run.Suite = "Regression"
-	p, err := run.Prepare(ctx, c, run.AuditItems(c.Store, as))
+	p, err := run.Prepare(ctx, c, run.AuditJobs(c.Store, as))
 	require.NoError(t, err)
 	r, err := p.Start(ctx)
 	require.NoError(t, err)
-	results := map[string]run.Result{}
+	results := map[string]run.JobResult{}
 	for _, a := range as {
 		res, err := r.Wait(ctx, a.Key())
 		require.NoError(t, err)
@@ -104,8 +104,8 @@ func TestAuditsAreReusedOnPurpose(t *testing.T) {
 	}
 	finishAudits(t, c, d.audits(2, 4, run.Cost{Known: true}))
 	require.Equal(t, 8, d.total(), "one trial more of each")
-	for _, edit := range []func(*run.Audit){func(a *run.Audit) { a.Settings = "v2" },
-		func(a *run.Audit) { a.Export = "f" }} {
+	for _, edit := range []func(*run.AuditTrial){func(a *run.AuditTrial) { a.Settings = "v2" },
+		func(a *run.AuditTrial) { a.Export = "f" }} {
 		before := d.total()
 		as := d.audits(1, 1, run.Cost{Known: true})
 		edit(as[0])
@@ -215,6 +215,6 @@ func TestAuditsKeepTheirBudget(t *testing.T) {
 	require.Zero(t, s.State.Spent)
 	require.Equal(t, "no such program", results["p0/1"].Evaluation.Detail)
 	_, err := run.Prepare(context.Background(), run.Config{Store: open(t), Budget: math.Inf(1)},
-		run.Items{})
+		run.Jobs{})
 	require.ErrorContains(t, err, "nothing is planned")
 }

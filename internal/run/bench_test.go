@@ -145,7 +145,7 @@ func floor(o benchOrders) error {
 	return errors.Join(all...)
 }
 
-func floorTrial(db *sql.DB, client *http.Client, o *benchOrders, t *run.Trial) error {
+func floorTrial(db *sql.DB, client *http.Client, o *benchOrders, t *run.ReviewTrial) error {
 	task := t.Task()
 	body, err := json.Marshal(map[string]any{"model": "maker/m", "temperature": 0,
 		"max_tokens": 2048, "stream": !o.Whole, "messages": []map[string]string{
@@ -302,8 +302,8 @@ func many(t *testing.T, o benchOrders) {
 	s := openAt(t, o.DB)
 	r := &reviewer{name: "m", provider: "p", settings: "s"}
 	one := trials(120, r)
-	of := func(n int) run.Items {
-		return run.Items{Count: n, At: func(i int) run.Item {
+	of := func(n int) run.Jobs {
+		return run.Jobs{Count: n, At: func(i int) run.Job {
 			trial := one[i%len(one)]
 			trial.Index = i / len(one)
 			return trial.Item()

@@ -30,8 +30,8 @@ type Lease struct {
 	Sending
 }
 
-// An Answer says whether a try may begin: with a Lease, later, or never.
-type Answer struct {
+// An Permission says whether a try may begin: with a Lease, later, or never.
+type Permission struct {
 	Lease *Lease
 	Wait  time.Duration // for how long, without a lease; 0: until a try that is under way has ended
 	Never string        // why it may not begin at all
@@ -42,17 +42,17 @@ type Answer struct {
 // limiter alone, which may be kept in this process or in a database. Limits that the provider
 // states are not waited for longer than Config.MaxWait. While the provider has answered nothing
 // for Config.Stall, no attempt begins beside those under way: if they fail, it is given up.
-func Ask(b *Budget, r *RateLimiter, it *Item, c *Config, now time.Time) Answer {
+func Ask(b *Budget, r *RateLimiter, it *Job, c *Config, now time.Time) Permission {
 	if d, ok := r.Wait(now); d > 0 || !ok {
 		if d > c.MaxWait && r.Stated && r.InFlight == 0 { // else an answer may state more
-			return Answer{Stop: fmt.Sprintf(
+			return Permission{Stop: fmt.Sprintf(
 				"%s states limits by which the next request waits %s, longer than %s",
 				name(it.Provider), d.Round(time.Second), c.MaxWait)}
 		}
-		return Answer{Wait: d}
+		return Permission{Wait: d}
 	}
 	if r.InFlight > 0 && r.stalled(c.Stall, now) {
-		return Answer{}
+		return Permission{}
 	}
 	// The larger of the stated cost and dearer times the dearest attempt so far is reserved.
 	// If the item can keep to less, it is what is left of the budget.
@@ -65,11 +65,11 @@ func Ask(b *Budget, r *RateLimiter, it *Item, c *Config, now time.Time) Answer {
 	case most == 0 || b.Spent+b.Reserved+most <= b.Limit+1e-12: // what costs nothing fits always
 		b.Reserved += most
 		b.Out++
-		return Answer{Lease: &Lease{it.Reviewer, it.Provider, most, r.Begin(now)}}
+		return Permission{Lease: &Lease{it.Reviewer, it.Provider, most, r.Begin(now)}}
 	case b.Out > 0: // what is in flight may put something back
-		return Answer{}
+		return Permission{}
 	}
-	return Answer{Never: fmt.Sprintf(
+	return Permission{Never: fmt.Sprintf(
 		"the budget of $%.2f is used up ($%.4f spent, the next one may cost $%.4f)", b.Limit,
 		b.Spent, most)}
 }
@@ -78,7 +78,7 @@ func Ask(b *Budget, r *RateLimiter, it *Item, c *Config, now time.Time) Answer {
 // A pause that the provider asks for is at most Config.MaxWait. It returns why nothing more is
 // sent to the provider if that has answered nothing for Config.Stall and nothing is under way;
 // "" otherwise.
-func Settle(b *Budget, r *RateLimiter, l Lease, t *Try, c *Config, now time.Time) (stop string) {
+func Settle(b *Budget, r *RateLimiter, l Lease, t *AttemptResult, c *Config, now time.Time) (stop string) {
 	last := t.last()
 	r.End(l.Sending, t.throttled(), min(last.RetryAfter, c.MaxWait), last.Grant, now)
 	b.release(1, l.Most)
@@ -204,7 +204,7 @@ func (e Estimate) String() string {
 }
 
 // add counts a job that is asked (n = 1), or that is not asked after all (n = -1).
-func (e *Estimate) add(it *Item, n int) {
+func (e *Estimate) add(it *Job, n int) {
 	e.Ask += n
 	name := cmp.Or(it.Line, it.Reviewer)
 	at := slices.IndexFunc(e.lines, func(l estimateLine) bool { return l.name == name })

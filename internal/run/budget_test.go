@@ -17,11 +17,11 @@ import (
 // audits returns ten audits, each of which may cost 1 USD, and costs what cost says. None ends
 // before so many have begun.
 func audits(together int64, keeps bool,
-	cost func(nth int64, usd float64) audit.Usage) (as []*run.Audit) {
+	cost func(nth int64, usd float64) audit.Usage) (as []*run.AuditTrial) {
 	var begun atomic.Int64
 	all := make(chan struct{})
 	for i := range 10 {
-		as = append(as, &run.Audit{Project: fmt.Sprint("p", i), Auditor: "a", Export: "e",
+		as = append(as, &run.AuditTrial{Project: fmt.Sprint("p", i), Auditor: "a", Export: "e",
 			Settings: "v1", Keeps: keeps,
 			Cost: run.Cost{Expected: 1, Most: 1, Known: true},
 			Once: func(ctx context.Context, usd float64) (audit.AuditRun, string, error) {

@@ -9,9 +9,9 @@
 //	result, err := r.Wait(ctx, key)              // one item's result, as soon as it is there
 //	summary, err := r.Finish()                   // the whole, accounted for
 //
-// What is run is an [Item]: a key, a provider, a cost, and a function. A [Trial]
+// What is run is an [Job]: a key, a provider, a cost, and a function. A [ReviewTrial]
 // (a reviewer judging a case) makes one; any other job can.
 //
-// Every planned item ends in exactly one outcome, and [Run.Finish] checks that
+// Every planned item ends in exactly one outcome, and [Execution.Finish] checks that
 // they sum up.
 package run

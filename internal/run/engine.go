@@ -17,15 +17,15 @@ import (
 type engine struct {
 	plan   *Plan
 	config Config
-	out    *Run
+	out    *Execution
 
 	queues []*queue // one a provider, in a fixed order, so that equal runs do equal things
 	ended  chan ending
-	over   chan struct{} // closed when nobody takes an ending any more
-	flying map[*job]bool // tries under way
+	over   chan struct{}       // closed when nobody takes an ending any more
+	flying map[*queuedJob]bool // tries under way
 	// to a goroutine that waits for something to do: a new one grows its stack anew
 	hands    chan func() ending
-	gathered []*job           // to be stored together,
+	gathered []*queuedJob     // to be stored together,
 	due      <-chan time.Time // at the latest then, unless
 	storing  bool             // others are being stored
 	budget   Budget
@@ -39,14 +39,14 @@ type engine struct {
 	stopped  map[string]string // why: by reviewer
 	halted   string            // why nothing more is sent at all
 	stops    []string
-	unstored []*job
+	unstored []*queuedJob
 }
 
 // An ending is the end of a try, or of the storing of outcomes.
 type ending struct {
-	job  *job
-	try  Try
-	kept []*job
+	job  *queuedJob
+	try  AttemptResult
+	kept []*queuedJob
 }
 
 // run carries out the plan.
@@ -144,7 +144,7 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 			l.pop(j)
 			e.giveUp(j, a.Never)
 		case a.Stop != "":
-			e.stop(l, j.item, Sequel{Stop: a.Stop, Provider: true})
+			e.stop(l, j.item, RetryDecision{Stop: a.Stop, Provider: true})
 		case a.Wait > 0:
 			return now.Add(a.Wait)
 		default:
@@ -154,7 +154,7 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 }
 
 // giveUp abandons a job for the budget's sake and says so once.
-func (e *engine) giveUp(j *job, why string) {
+func (e *engine) giveUp(j *queuedJob, why string) {
 	if e.stopped["\x00budget"] == "" {
 		e.stopped["\x00budget"] = why
 		// All that is left, at the larger of its stated cost and the dearest try so far.
@@ -171,7 +171,7 @@ func (e *engine) giveUp(j *job, why string) {
 
 // abandon ends a job that is not tried any more: skipped when it was never
 // begun, else with what its last try gave.
-func (e *engine) abandon(j *job, why string) {
+func (e *engine) abandon(j *queuedJob, why string) {
 	if j.tries == 0 {
 		e.finish(j.item, Skipped(j.item, why))
 		return
@@ -215,7 +215,7 @@ func (e *engine) abandonAll() {
 }
 
 // errored returns an attempt that failed.
-func errored(it *Item, why string) (t Try) {
+func errored(it *Job, why string) (t AttemptResult) {
 	t.Evaluation.Status, t.Evaluation.Outcome, t.Evaluation.Actual = audit.Errored,
 		audit.OutcomeErrored, string(audit.Errored)
 	t.Evaluation.Model, t.Evaluation.Expected, t.Evaluation.Detail = it.Reviewer, it.Expected, why
@@ -225,7 +225,7 @@ func errored(it *Item, why string) (t Try) {
 // Attempt makes one try of the item, for which so many USD are reserved, and notes with its
 // attempts what they are charged where their cost is unknown. A panic of a reviewer is an
 // outcome like any other: one broken reply must not take the whole run with it.
-func (it *Item) Attempt(ctx context.Context, most float64) (t Try) {
+func (it *Job) Attempt(ctx context.Context, most float64) (t AttemptResult) {
 	defer func() {
 		for i := range t.Attempts {
 			_, t.Attempts[i].Usage.Unsure = charge(t.Attempts[i], most)
@@ -260,12 +260,12 @@ func (e *engine) take(work context.Context, end ending) {
 	if t.throttled() {
 		e.tell(Event{Kind: Throttle, Text: t.last().Error})
 	}
-	next := e.config.Follow(j.item, &t, j.tries)
+	next := e.config.DecideRetry(j.item, &t, j.tries)
 	if !t.unanswered() {
 		e.answered, e.notice = now, now.Add(e.config.Stall)
 	}
 	if silent != "" && next.Stop == "" {
-		next = Sequel{Provider: true, Stop: silent}
+		next = RetryDecision{Provider: true, Stop: silent}
 	}
 	if next.Stop != "" {
 		e.stop(l, j.item, next)
@@ -315,7 +315,7 @@ func Waits(silence time.Duration, underWay int, begun time.Time, longest time.Du
 }
 
 // stop ends all work of a provider or a reviewer. The first reason stays.
-func (e *engine) stop(l *queue, it *Item, next Sequel) {
+func (e *engine) stop(l *queue, it *Job, next RetryDecision) {
 	switch {
 	case next.Provider && l.stopped == "":
 		l.stopped = next.Stop
@@ -343,7 +343,7 @@ func (e *engine) say(why string) {
 }
 
 // finish delivers the result of a job.
-func (e *engine) finish(it *Item, res Result) {
+func (e *engine) finish(it *Job, res JobResult) {
 	res.Key = it.Key
 	ev := &res.Evaluation
 	e.state.Add(it.Expected, res.Outcome)

@@ -130,7 +130,7 @@ func TestEveryTrialIsAnsweredDespite(t *testing.T) {
 			db := open(t)
 			ts := trials(n, model(t, s, c.timeout))
 			sum := finish(t, context.Background(), run.Config{Store: db, Budget: math.Inf(1),
-				Concurrency: 10, Tries: 30, FirstWait: 10 * time.Millisecond}, items(ts))
+				Concurrency: 10, Attempts: 30, FirstWait: 10 * time.Millisecond}, items(ts))
 			require.Zero(t, sum.Unanswered(), "%v", sum.Run.Outcomes)
 			require.Empty(t, sum.Stops)
 			require.Positive(t, sum.State.Retries, "the fault was met")
@@ -150,7 +150,7 @@ func TestEveryTrialIsAnsweredDespite(t *testing.T) {
 
 // wholeAndOnce checks that the store holds one row for each trial of the run,
 // with its attempts.
-func wholeAndOnce(t testing.TB, s store.Store, ts []run.Trial, id string) {
+func wholeAndOnce(t testing.TB, s store.Store, ts []run.ReviewTrial, id string) {
 	seen := map[string]int{}
 	for e, err := range s.Evaluations(context.Background(), store.Query{Run: id}) {
 		require.NoError(t, err)
@@ -282,14 +282,14 @@ func TestRequestsTellNothing(t *testing.T) {
 	r := model(t, s, 20*time.Second)
 	spec := &audit.Spec{App: "secretapp", Prompt: "# A shop",
 		Pos: audit.Pos{File: "tests/secretapp/SPEC.md"}}
-	var ts []run.Trial
+	var ts []run.ReviewTrial
 	for i := range 2 {
 		c := &audit.Case{App: "secretapp", Query: fmt.Sprint("secretquery", i), Number: 41 + i,
 			Label:       []audit.Label{audit.Good, audit.Bad}[i],
 			Description: fmt.Sprint("secretdescription", i), Language: "sql", Code: "SELECT 1",
 			Violates: []int{7}[:i], CWEs: []audit.CWE{639}}
 		c.Pos = audit.Pos{File: "tests/" + c.ID() + ".md", Line: 1}
-		ts = append(ts, run.Trial{Case: c, Spec: spec, PromptName: "secretprompt",
+		ts = append(ts, run.ReviewTrial{Case: c, Spec: spec, PromptName: "secretprompt",
 			Prompt: "Judge.", Reviewer: r})
 	}
 	finish(t, context.Background(), run.Config{Store: open(t), Budget: math.Inf(1)}, items(ts))

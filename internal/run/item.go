@@ -11,8 +11,8 @@ import (
 	"assay/internal/store"
 )
 
-// An Item is one piece of work of a run.
-type Item struct {
+// An Job is one piece of work of a run.
+type Job struct {
 	// Key names the work by everything that it depends on: two items with equal
 	// keys would do the same. It is unique in a plan.
 	Key string
@@ -33,7 +33,7 @@ type Item struct {
 	// Longest is how long one try takes at most; 0 where that is not known.
 	Longest time.Duration
 	// Do makes one try. It honours ctx.
-	Do func(ctx context.Context) Try
+	Do func(ctx context.Context) AttemptResult
 	// Grant tells the item what its next try may cost, in USD, and it keeps to that:
 	// what is left of a budget then does for a try that would take more. nil where
 	// nothing but Cost.Most holds it.
@@ -42,7 +42,7 @@ type Item struct {
 	// nil where no try does. It is for who did not see that reply.
 	Reasked func()
 	// Keep stores the result; nil stores its Evaluation in the run's store.
-	Keep func(ctx context.Context, r Result) error
+	Keep func(ctx context.Context, r JobResult) error
 }
 
 // A Cost is what one try is expected to cost and what it costs at most, in USD.
@@ -52,8 +52,8 @@ type Cost struct {
 	Known          bool
 }
 
-// A Try is what one call of Item.Do gave.
-type Try struct {
+// A AttemptResult is what one call of Item.Do gave.
+type AttemptResult struct {
 	// Evaluation is the outcome as far as this try knows it. The engine fills in
 	// run, trial, tries, usage and attempts.
 	Evaluation store.Evaluation
@@ -72,7 +72,7 @@ type Try struct {
 }
 
 // last returns the last request of the attempt.
-func (t *Try) last() audit.Attempt {
+func (t *AttemptResult) last() audit.Attempt {
 	if len(t.Attempts) == 0 {
 		return audit.Attempt{}
 	}
@@ -81,7 +81,7 @@ func (t *Try) last() audit.Attempt {
 
 // unanswered reports whether the provider gave no answer, but may give one later. An audit that
 // failed after some turns had answers.
-func (t *Try) unanswered() bool {
+func (t *AttemptResult) unanswered() bool {
 	last := t.last()
 	return t.Evaluation.Status == audit.Errored && last.Transient && last.Usage.Turns == 0
 }
@@ -89,8 +89,8 @@ func (t *Try) unanswered() bool {
 // name returns a provider's name for messages.
 func name(provider string) string { return cmp.Or(provider, "this machine") }
 
-// A Sequel is what follows a try that ended.
-type Sequel struct {
+// A RetryDecision is what follows a try that ended.
+type RetryDecision struct {
 	Again bool          // it is made once more,
 	Wait  time.Duration // after so long
 	// Stop says why nothing more is sent: to the whole provider, or else to the
@@ -99,30 +99,30 @@ type Sequel struct {
 	Provider bool
 }
 
-// Follow returns what to do after try t, the tries-th of an item.
-func (c *Config) Follow(it *Item, t *Try, tries int) Sequel {
+// DecideRetry returns what to do after try t, the tries-th of an item.
+func (c *Config) DecideRetry(it *Job, t *AttemptResult, tries int) RetryDecision {
 	last := t.last()
 	switch {
 	case t.Fatal != nil:
 		switch last.HTTPStatus {
 		case 401, 402, 403, 429:
-			return Sequel{Stop: t.Fatal.Error(), Provider: true}
+			return RetryDecision{Stop: t.Fatal.Error(), Provider: true}
 		}
-		return Sequel{Stop: t.Fatal.Error()}
+		return RetryDecision{Stop: t.Fatal.Error()}
 	case !t.Reask && (t.Evaluation.Status != audit.Errored || !last.Transient):
-		return Sequel{}
+		return RetryDecision{}
 	case last.RetryAfter > c.MaxWait:
-		return Sequel{Provider: true,
+		return RetryDecision{Provider: true,
 			Stop: fmt.Sprintf("%s asks to wait %s (Retry-After), longer than %s", name(it.Provider),
 				last.RetryAfter.Round(time.Second), c.MaxWait)}
-	case tries < c.Tries:
-		return Sequel{Again: true, Wait: c.delay(t, tries)}
+	case tries < c.Attempts:
+		return RetryDecision{Again: true, Wait: c.delay(t, tries)}
 	}
-	return Sequel{}
+	return RetryDecision{}
 }
 
 // throttled reports whether the provider refused the attempt as one too many.
-func (t *Try) throttled() bool {
+func (t *AttemptResult) throttled() bool {
 	return slices.ContainsFunc(t.Attempts, func(a audit.Attempt) bool {
 		// Anthropic's "overloaded"
 		return a.HTTPStatus == 429 || a.HTTPStatus == 503 || a.HTTPStatus == 529
@@ -130,13 +130,13 @@ func (t *Try) throttled() bool {
 }
 
 // Skipped returns the result of an item that was never tried, and why it was not.
-func Skipped(it *Item, why string) Result {
-	return Result{Key: it.Key, Outcome: audit.OutcomeSkipped, Why: why,
+func Skipped(it *Job, why string) JobResult {
+	return JobResult{Key: it.Key, Outcome: audit.OutcomeSkipped, Why: why,
 		Evaluation: store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Detail: why}}
 }
 
-// A Result is what became of an item.
-type Result struct {
+// A JobResult is what became of an item.
+type JobResult struct {
 	Key     string
 	Outcome audit.Outcome
 	// Evaluation is the stored row, without reply and attempts. Of a skipped item

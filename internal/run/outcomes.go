@@ -18,10 +18,10 @@ import (
 const gathering = 2 * time.Millisecond
 
 // gather has the outcome of a job stored. The job keeps its place until then.
-func (e *engine) gather(j *job) {
+func (e *engine) gather(j *queuedJob) {
 	j.queue.limiter.InFlight++
 	if j.item.Keep != nil {
-		e.hand(func() ending { return e.keep([]*job{j}) })
+		e.hand(func() ending { return e.keep([]*queuedJob{j}) })
 		return
 	}
 	if e.gathered = append(e.gathered, j); len(e.gathered) == 1 {
@@ -42,7 +42,7 @@ func (e *engine) keepGathered() {
 
 // keep completes evaluations and stores them. Those that cannot be stored
 // together are stored one by one: a bad row does not take its neighbours with it.
-func (e *engine) keep(all []*job) ending {
+func (e *engine) keep(all []*queuedJob) ending {
 	evs := make([]store.Evaluation, len(all))
 	for i, j := range all {
 		j.last.Evaluation = j.item.Row(e.config.Run.ID, j.last.Evaluation, j.tries, j.attempts)
@@ -66,7 +66,7 @@ func (e *engine) keep(all []*job) ending {
 }
 
 // stored releases the places of stored jobs.
-func (e *engine) stored(all []*job) {
+func (e *engine) stored(all []*queuedJob) {
 	for _, j := range all {
 		if j.item.Keep == nil {
 			e.storing = false
@@ -104,7 +104,7 @@ func (e *engine) insist(write func(context.Context) error) error {
 
 // Row returns the row of an item whose last try, the tries-th, gave ev, after all of
 // these attempts.
-func (it *Item) Row(run string, ev store.Evaluation, tries int,
+func (it *Job) Row(run string, ev store.Evaluation, tries int,
 	attempts []audit.Attempt) store.Evaluation {
 	ev.Run, ev.Trial, ev.Tries, ev.Attempts = run, it.Key, tries, attempts
 	if !slices.Contains(audit.Outcomes(), ev.Outcome) { // or the account would not add up

@@ -41,8 +41,8 @@ type Config struct {
 	Budget float64
 	// Concurrency is how many tries a provider has in flight at most.
 	Concurrency int
-	// Tries is how often an item is tried at most.
-	Tries int
+	// Attempts is how often an item is tried at most.
+	Attempts int
 	// FirstWait is the ceiling of the wait before the second try; it doubles with
 	// each further one, up to a minute.
 	FirstWait time.Duration
@@ -81,12 +81,12 @@ func (c *Config) fill() error {
 		return fmt.Errorf(
 			"run: the budget is %v: expected USD, 0 for an estimate, or infinite for none",
 			c.Budget)
-	case c.Concurrency < 0 || c.Tries < 0:
+	case c.Concurrency < 0 || c.Attempts < 0:
 		return fmt.Errorf("run: concurrency %d, tries %d: expected numbers above 0",
-			c.Concurrency, c.Tries)
+			c.Concurrency, c.Attempts)
 	}
 	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
-	c.Tries = cmp.Or(c.Tries, DefaultTries)
+	c.Attempts = cmp.Or(c.Attempts, DefaultTries)
 	c.FirstWait = cmp.Or(c.FirstWait, DefaultFirstWait)
 	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.MaxWait = cmp.Or(c.MaxWait, DefaultMaxWait)
@@ -100,20 +100,20 @@ func (c *Config) fill() error {
 	return nil
 }
 
-// Items are what is planned: how many, and each by its number. At makes one when it is
+// Jobs are what is planned: how many, and each by its number. At makes one when it is
 // needed, since a plan may be of millions, and equal ones for equal numbers.
-type Items struct {
+type Jobs struct {
 	Count int
-	At    func(i int) Item
+	At    func(i int) Job
 	// Prior returns the final results of items, by their numbers, whose results are
 	// kept elsewhere than in the store's evaluations: of these runs, or of any run
 	// where there are none. nil where there are no such items.
-	Prior func(ctx context.Context, runs []string) (map[int]Result, error)
+	Prior func(ctx context.Context, runs []string) (map[int]JobResult, error)
 }
 
 // Listed returns a slice of items as Items.
-func Listed(items []Item) Items {
-	return Items{Count: len(items), At: func(i int) Item { return items[i] }}
+func Listed(items []Job) Jobs {
+	return Jobs{Count: len(items), At: func(i int) Job { return items[i] }}
 }
 
 // A Plan is a run that has not begun. It keeps some tens of bytes for each job.
@@ -121,16 +121,16 @@ type Plan struct {
 	Estimate  Estimate
 	Continued []store.Run // the runs whose trials this one continues, newest first
 	Config    Config      // with its defaults filled in
-	items     Items
+	items     Jobs
 	ask       []int32  // numbers of the items to ask, in order
 	provider  []uint16 // of each item, in providers
 	providers []string
 	settled   []settled
 	// of those of settled that have one; none where results are discarded
 	reused  []*store.Evaluation
-	prior   map[int]Result // of those of settled that Items.Prior returned
-	digests []digest       // of the keys, sorted
-	spent   float64        // USD that the continued runs cost
+	prior   map[int]JobResult // of those of settled that Items.Prior returned
+	digests []digest          // of the keys, sorted
+	spent   float64           // USD that the continued runs cost
 }
 
 // A settled job is not asked: an earlier run has its final outcome.
@@ -164,7 +164,7 @@ const surveyed = 2000 // items that are looked at together, as their answers are
 // Prepare plans items. It reads from the store which of them an earlier run completed,
 // and sends nothing. No items, two with one key, and a reviewer without a price under
 // a finite budget are errors.
-func Prepare(ctx context.Context, c Config, items Items) (*Plan, error) {
+func Prepare(ctx context.Context, c Config, items Jobs) (*Plan, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
@@ -348,7 +348,7 @@ func (p *planning) results(ctx context.Context, runs []store.Run) (found []settl
 }
 
 // settle delivers the results of earlier runs.
-func (p *Plan) settle(do func(*Item, Result)) {
+func (p *Plan) settle(do func(*Job, JobResult)) {
 	reused := p.reused
 	for _, s := range p.settled {
 		it := p.items.At(int(s.number))
@@ -356,7 +356,7 @@ func (p *Plan) settle(do func(*Item, Result)) {
 			do(&it, p.prior[int(s.number)])
 			continue
 		}
-		res := Result{Outcome: audit.Outcomes()[s.outcome], Reused: true}
+		res := JobResult{Outcome: audit.Outcomes()[s.outcome], Reused: true}
 		if len(reused) > 0 {
 			res.Evaluation, reused = *reused[0], reused[1:]
 		}

@@ -6,23 +6,23 @@ import (
 	"assay/audit"
 )
 
-// A Kind is what an event is about.
-type Kind string
+// A EventKind is what an event is about.
+type EventKind string
 
 // The kinds of events.
 const (
-	Began    Kind = "began"    // the run began
-	Done     Kind = "done"     // an item has its outcome
-	Retry    Kind = "retry"    // an item will be tried again
-	Throttle Kind = "throttle" // a provider asks for less
-	Waiting  Kind = "waiting"  // nothing was answered for Config.Stall
-	Stopping Kind = "stopping" // nothing more is sent: to a provider, a reviewer, or at all
-	Ended    Kind = "ended"    // the run ended
+	Began    EventKind = "began"    // the run began
+	Done     EventKind = "done"     // an item has its outcome
+	Retry    EventKind = "retry"    // an item will be tried again
+	Throttle EventKind = "throttle" // a provider asks for less
+	Waiting  EventKind = "waiting"  // nothing was answered for Config.Stall
+	Stopping EventKind = "stopping" // nothing more is sent: to a provider, a reviewer, or at all
+	Ended    EventKind = "ended"    // the run ended
 )
 
 // An Event is something that happened in a run, with the state after it.
 type Event struct {
-	Kind  Kind
+	Kind  EventKind
 	Text  string // why; one line for people, that may quote what a provider wrote
 	State State
 }

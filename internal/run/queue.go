@@ -13,19 +13,19 @@ import (
 type queue struct {
 	provider string
 	limiter  RateLimiter
-	items    Items
-	queue    []int32 // numbers of those that were not begun, in order
-	next     *job    // the first of them, when it was looked at
-	delayed  []*job  // to be tried again, by when they may be
-	stopped  string  // why nothing more is sent to it
+	items    Jobs
+	queue    []int32      // numbers of those that were not begun, in order
+	next     *queuedJob   // the first of them, when it was looked at
+	delayed  []*queuedJob // to be tried again, by when they may be
+	stopped  string       // why nothing more is sent to it
 }
 
-type job struct {
-	item     *Item
+type queuedJob struct {
+	item     *Job
 	queue    *queue
 	tries    int
 	attempts []audit.Attempt
-	last     Try
+	last     AttemptResult
 	at       time.Time // when it may be tried again
 	lease    Lease     // of the try under way
 	begun    time.Time // when that began
@@ -34,26 +34,26 @@ type job struct {
 }
 
 // result returns the result of a job.
-func (j *job) result() Result {
+func (j *queuedJob) result() JobResult {
 	ev := j.last.Evaluation
-	return Result{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
+	return JobResult{Key: j.item.Key, Outcome: ev.Outcome, Evaluation: ev, Value: j.last.Value}
 }
 
 // first returns the next job, nil if there is none: one that waits for another attempt before
 // one that was never begun. One that waits is passed over until it is due, unless early is set.
-func (l *queue) first(now time.Time, early bool) *job {
+func (l *queue) first(now time.Time, early bool) *queuedJob {
 	if len(l.delayed) > 0 && (early || !now.Before(l.delayed[0].at)) {
 		return l.delayed[0]
 	}
 	if l.next == nil && len(l.queue) > 0 {
 		it := l.items.At(int(l.queue[0]))
-		l.next, l.queue = &job{item: &it, queue: l}, l.queue[1:]
+		l.next, l.queue = &queuedJob{item: &it, queue: l}, l.queue[1:]
 	}
 	return l.next
 }
 
 // pop takes a job that first returned out of the queue.
-func (l *queue) pop(j *job) {
+func (l *queue) pop(j *queuedJob) {
 	if l.next == j {
 		l.next = nil
 		return
@@ -62,9 +62,9 @@ func (l *queue) pop(j *job) {
 }
 
 // delay has a job wait until a time.
-func (l *queue) delay(j *job, until time.Time) {
+func (l *queue) delay(j *queuedJob, until time.Time) {
 	j.at = until
-	after, _ := slices.BinarySearchFunc(l.delayed, until, func(other *job, t time.Time) int {
+	after, _ := slices.BinarySearchFunc(l.delayed, until, func(other *queuedJob, t time.Time) int {
 		return cmp.Or(other.at.Compare(t), -1) // of two that are due together the first comes first
 	})
 	l.delayed = slices.Insert(l.delayed, after, j)
@@ -76,7 +76,7 @@ const lastCeiling = time.Minute // where that of the waits stops doubling
 // refused as one too many is due at once when that happens the first time, since the
 // rate limiter holds it back, and when the provider says else when it says so. Others wait a
 // share of chance of a ceiling that doubles, and at least what the provider asks.
-func (c *Config) delay(t *Try, tries int) time.Duration {
+func (c *Config) delay(t *AttemptResult, tries int) time.Duration {
 	asked := t.last().RetryAfter
 	if t.throttled() {
 		if tries--; tries == 0 {

@@ -97,7 +97,7 @@ func (l *RateLimiter) Begin(now time.Time) Sending {
 
 // End counts an answer: whether it was refused as one request too many, for how long the
 // provider asks to be left alone, and what its headers say of its limits.
-func (l *RateLimiter) End(s Sending, refused bool, pause time.Duration, stated audit.Grant,
+func (l *RateLimiter) End(s Sending, refused bool, pause time.Duration, stated audit.RateLimits,
 	now time.Time) {
 	l.InFlight--
 	l.fill(now)

@@ -42,11 +42,11 @@ func (g *granter) take(now time.Duration, rng *rand.Rand) bool {
 	return true
 }
 
-func (g *granter) grant(now time.Duration) audit.Grant {
+func (g *granter) grant(now time.Duration) audit.RateLimits {
 	if !g.stated {
-		return audit.Grant{}
+		return audit.RateLimits{}
 	}
-	return audit.Grant{Rate: g.rate(now.Seconds()), Burst: g.burst, Left: g.left}
+	return audit.RateLimits{Rate: g.rate(now.Seconds()), Burst: g.burst, Left: g.left}
 }
 
 // An arrival is an answer, or the instant at which a pace lets something begin.
@@ -54,7 +54,7 @@ type arrival struct {
 	at      time.Duration
 	try     *Sending
 	refused bool
-	grant   audit.Grant
+	grant   audit.RateLimits
 	number  int // in the order in which they were caused
 }
 
@@ -172,13 +172,13 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 	const ahead = 50 * time.Millisecond
 	type event struct {
 		worker int
-		lease  *Lease // to be sent
-		try    *Try   // that has ended
+		lease  *Lease         // to be sent
+		try    *AttemptResult // that has ended
 	}
 	rng := rand.New(rand.NewPCG(1, seed))
 	start := time.Unix(1e9, 0)
 	g.left = g.burst
-	p, b, it := RateLimiter{Max: most}, Budget{Limit: math.Inf(1)}, &Item{}
+	p, b, it := RateLimiter{Max: most}, Budget{Limit: math.Inf(1)}, &Job{}
 	due, h := map[int]event{}, &arrivals{}
 	var now time.Duration
 	number := 0
@@ -214,7 +214,7 @@ func share(n, most, workers int, g *granter, seed uint64) (ratio, refused float6
 		case e.lease != nil:
 			at, try := now+g.latency+
 				time.Duration(rng.IntN(100))*g.latency/300,
-				&Try{Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{Priced: true}}}}
+				&AttemptResult{Attempts: []audit.Attempt{{HTTPStatus: 200, Usage: audit.Usage{Priced: true}}}}
 			if !g.take(now, rng) {
 				at, try.Attempts[0] = now+g.says+time.Duration(rng.IntN(100))*g.says/300,
 					audit.Attempt{HTTPStatus: 429, RetryAfter: g.after}
@@ -385,7 +385,7 @@ func TestRetryAfterHoldsRequestsBack(t *testing.T) {
 	now := time.Now()
 	p := RateLimiter{Max: 2}
 	s := p.Begin(now)
-	p.End(s, true, time.Minute, audit.Grant{}, now)
+	p.End(s, true, time.Minute, audit.RateLimits{}, now)
 	d, ok := p.Wait(now)
 	require.True(t, ok)
 	require.Equal(t, time.Minute, d)
@@ -398,7 +398,7 @@ func TestRateGrowsOnlyWhereItLimits(t *testing.T) {
 	for range 1000 {
 		s := p.Begin(now)
 		now = now.Add(time.Second)
-		p.End(s, false, 0, audit.Grant{}, now)
+		p.End(s, false, 0, audit.RateLimits{}, now)
 	}
 	require.InDelta(t, 10, p.Rate, 0)
 }

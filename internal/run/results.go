@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Results are where the results of a plan's items are waited for.
-type Results struct {
+// PendingResults are where the results of a plan's items are waited for.
+type PendingResults struct {
 	planned func(key string) bool
 	done    chan struct{}
 	why     error // why an item has no result in the end
@@ -20,12 +20,12 @@ type Results struct {
 type slot struct {
 	ready  chan struct{}
 	full   bool
-	result Result
+	result JobResult
 }
 
-// Results returns an empty Results for the plan's items.
-func (p *Plan) Results() *Results {
-	r := &Results{planned: p.planned, done: make(chan struct{})}
+// PendingResults returns an empty Results for the plan's items.
+func (p *Plan) Results() *PendingResults {
+	r := &PendingResults{planned: p.planned, done: make(chan struct{})}
 	if !p.Config.Discard {
 		r.slots = map[string]*slot{}
 	}
@@ -35,7 +35,7 @@ func (p *Plan) Results() *Results {
 // Wait returns the result of the item with this key as soon as it is there. It
 // ends with an error when ctx ends first, when the plan has no such item, when the run
 // ends without it, and when results are discarded.
-func (r *Results) Wait(ctx context.Context, key string) (Result, error) {
+func (r *PendingResults) Wait(ctx context.Context, key string) (JobResult, error) {
 	r.mu.Lock()
 	s := r.slots[key]
 	if s == nil && r.slots != nil && r.planned(key) {
@@ -43,7 +43,7 @@ func (r *Results) Wait(ctx context.Context, key string) (Result, error) {
 	}
 	r.mu.Unlock()
 	if s == nil {
-		return Result{},
+		return JobResult{},
 			fmt.Errorf("run: no item with key %.12s is planned, or results are discarded", key)
 	}
 	select {
@@ -57,14 +57,14 @@ func (r *Results) Wait(ctx context.Context, key string) (Result, error) {
 	default:
 	}
 	if ctx.Err() != nil {
-		return Result{}, context.Cause(ctx)
+		return JobResult{}, context.Cause(ctx)
 	}
-	return Result{}, fmt.Errorf("run: the run ended without item %.12s: %w", key, r.why)
+	return JobResult{}, fmt.Errorf("run: the run ended without item %.12s: %w", key, r.why)
 }
 
 // Deliver hands a planned item's result to whoever waits for it, and reports whether it
 // was the first: others are dropped.
-func (r *Results) Deliver(res Result) (first bool) {
+func (r *PendingResults) Deliver(res JobResult) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.slots == nil {
@@ -80,7 +80,7 @@ func (r *Results) Deliver(res Result) (first bool) {
 }
 
 // slot returns the slot of a key. The caller holds mu.
-func (r *Results) slot(key string) *slot {
+func (r *PendingResults) slot(key string) *slot {
 	s := r.slots[key]
 	if s == nil {
 		s = &slot{ready: make(chan struct{})}
@@ -90,10 +90,10 @@ func (r *Results) slot(key string) *slot {
 }
 
 // End says that no more results come, and why those that did not come never will.
-func (r *Results) End(why error) {
+func (r *PendingResults) End(why error) {
 	r.why = why
 	close(r.done)
 }
 
 // Done is closed when no more results come.
-func (r *Results) Done() <-chan struct{} { return r.done }
+func (r *PendingResults) Done() <-chan struct{} { return r.done }

@@ -47,7 +47,7 @@ func TestTriesEnd(t *testing.T) {
 			return fails(503, true, 0), nil
 		}
 		m := &memory{}
-		sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1), Tries: 3},
+		sum := finish(t, t.Context(), run.Config{Store: m, Budget: math.Inf(1), Attempts: 3},
 			items(trials(2, r)))
 		require.Equal(t, 2, sum.State.Outcome(audit.OutcomeErrored))
 		require.EqualValues(t, 6, r.asked.Load())
@@ -122,7 +122,7 @@ func TestWaitsAreJittered(t *testing.T) {
 			return fails(500, true, 0), nil // 500 is no sign of being asked too often
 		}
 		finish(t, t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1),
-			Concurrency: 600, Tries: 5}, items(trials(600, r)))
+			Concurrency: 600, Attempts: 5}, items(trials(600, r)))
 		for n, ceiling := 1, time.Second; n <= 4; n, ceiling = n+1, 2*ceiling {
 			var sum, most time.Duration
 			for _, w := range waits[n] {
@@ -162,7 +162,7 @@ func TestConcurrencyAdapts(t *testing.T) {
 		}
 		start := time.Now()
 		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: math.Inf(1),
-			Concurrency: 64, Tries: 50}, items(trials(600, r)))
+			Concurrency: 64, Attempts: 50}, items(trials(600, r)))
 		require.Equal(t, 600, sum.State.Outcome(audit.OutcomeCorrect)+
 			sum.State.Outcome(audit.OutcomeWrong))
 		require.Less(t, turnedDown, 300,
@@ -287,7 +287,7 @@ func TestOrderIsSeededAndSpreadsFamilies(t *testing.T) {
 		ts := trials(60, r)
 		for i := range its {
 			do := its[i].Do
-			its[i].Do = func(ctx context.Context) run.Try {
+			its[i].Do = func(ctx context.Context) run.AttemptResult {
 				families, codes = append(families, ts[i].Case.Family()),
 					append(codes, ts[i].Case.ID())
 				return do(ctx)

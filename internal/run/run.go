@@ -15,9 +15,9 @@ import (
 // is a defect of this package and never a provider's.
 var ErrAccounting = errors.New("run: the outcomes do not sum up to what was planned")
 
-// A Run is a plan being carried out.
-type Run struct {
-	*Results
+// A Execution is a plan being carried out.
+type Execution struct {
+	*PendingResults
 
 	summary Summary
 	err     error
@@ -47,18 +47,18 @@ func (s *Summary) Unanswered() float64 {
 // Start records the run and carries it out in the background until everything
 // has its outcome or ctx ends. When ctx ends, nothing more is sent, tries in
 // flight get Config.Grace to come to an end, and the rest is skipped.
-func (p *Plan) Start(ctx context.Context) (*Run, error) {
+func (p *Plan) Start(ctx context.Context) (*Execution, error) {
 	c := p.Config
 	var err error
 	if c.Run, err = p.Record(ctx); err != nil {
 		return nil, err
 	}
-	r := &Run{Results: p.Results()}
+	r := &Execution{PendingResults: p.Results()}
 	if c.Discard {
 		p.digests = nil
 	}
 	e := &engine{plan: p, config: c, out: r, ended: make(chan ending), over: make(chan struct{}),
-		hands: make(chan func() ending), flying: map[*job]bool{},
+		hands: make(chan func() ending), flying: map[*queuedJob]bool{},
 		budget: Budget{Limit: c.Budget, Spent: p.spent}, stopped: map[string]string{},
 		usage: audit.Usage{Priced: true}, began: time.Now()}
 	e.state = State{Planned: p.items.Count, Earlier: p.spent}
@@ -78,7 +78,7 @@ func (p *Plan) Start(ctx context.Context) (*Run, error) {
 
 // Finish waits for the end of the run and returns its summary. The error is ErrAccounting, or
 // says that the store could not be written.
-func (r *Run) Finish() (Summary, error) {
+func (r *Execution) Finish() (Summary, error) {
 	<-r.done
 	return r.summary, r.err
 }

@@ -77,9 +77,9 @@ func fails(status int, transient bool, after time.Duration) audit.Review {
 }
 
 // trials gives n trials: families of six cases, the last four of each bad.
-func trials(n int, r audit.Reviewer) []run.Trial {
+func trials(n int, r audit.Reviewer) []run.ReviewTrial {
 	spec := &audit.Spec{App: "shop", Prompt: "A shop."}
-	var out []run.Trial
+	var out []run.ReviewTrial
 	for i := range n {
 		c := &audit.Case{App: "shop", Query: fmt.Sprintf("q%03d", i/6), Number: i%6 + 1,
 			Label: audit.Good, Language: "sql",
@@ -87,14 +87,14 @@ func trials(n int, r audit.Reviewer) []run.Trial {
 		if i%6 >= 2 {
 			c.Label, c.Violates = audit.Bad, []int{2}
 		}
-		out = append(out, run.Trial{Case: c, Spec: spec, PromptName: "p",
+		out = append(out, run.ReviewTrial{Case: c, Spec: spec, PromptName: "p",
 			Prompt: "Judge.", Reviewer: r})
 	}
 	return out
 }
 
-func items(ts []run.Trial) []run.Item {
-	out := make([]run.Item, len(ts))
+func items(ts []run.ReviewTrial) []run.Job {
+	out := make([]run.Job, len(ts))
 	for i := range ts {
 		out[i] = ts[i].Item()
 	}
@@ -102,7 +102,7 @@ func items(ts []run.Trial) []run.Item {
 }
 
 // finish carries out a plan of items to its end.
-func finish(t testing.TB, ctx context.Context, c run.Config, its []run.Item) run.Summary {
+func finish(t testing.TB, ctx context.Context, c run.Config, its []run.Job) run.Summary {
 	p, err := run.Prepare(ctx, c, run.Listed(its))
 	require.NoError(t, err)
 	r, err := p.Start(ctx)
@@ -232,7 +232,7 @@ func TestPrepareRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		config run.Config
-		items  []run.Item
+		items  []run.Job
 		want   string
 	}{
 		{"no store", run.Config{Budget: 1}, ok, "no store"},
@@ -240,7 +240,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"twice", run.Config{Store: s, Budget: math.Inf(1)}, append(ok, ok[0]), "planned twice"},
 		{"no price", run.Config{Store: s, Budget: 5}, ok, "no price is known for m"},
 		{"budget", run.Config{Store: s, Budget: -1}, ok, "the budget is -1"},
-		{"no key", run.Config{Store: s, Budget: math.Inf(1)}, []run.Item{{}}, "no key"},
+		{"no key", run.Config{Store: s, Budget: math.Inf(1)}, []run.Job{{}}, "no key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := run.Prepare(ctx, c.config, run.Listed(c.items))
@@ -296,7 +296,7 @@ func TestUnknownCostIsChargedInFull(t *testing.T) {
 		r.review = func(n int64, _ audit.ReviewTask) (audit.Review, error) {
 			return fails(0, true, 0), nil // the connection broke: who knows what it cost
 		}
-		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: 5, Tries: 2},
+		sum := finish(t, t.Context(), run.Config{Store: &memory{}, Budget: 5, Attempts: 2},
 			items(trials(12, r)))
 		require.EqualValues(t, 5, r.asked.Load(), "five broken requests may have cost five dollars")
 		require.InDelta(t, 5, sum.Unsure, 1e-9)

@@ -32,7 +32,7 @@ func TestSituations(t *testing.T) {
 			its := items(trials(u.Trials, r))
 			sum := finish(t, context.Background(),
 				run.Config{Store: open(t), Budget: cmp.Or(u.Budget, math.Inf(1)),
-					Concurrency: u.Most, Tries: u.Tries, MaxWait: u.MaxWait,
+					Concurrency: u.Most, Attempts: u.Tries, MaxWait: u.MaxWait,
 					FirstWait: 10 * time.Millisecond}, its)
 			answered := sum.State.Outcome(audit.OutcomeCorrect) +
 				sum.State.Outcome(audit.OutcomeWrong)

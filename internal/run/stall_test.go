@@ -39,7 +39,7 @@ func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
 					}
 					return failure(), nil
 				}
-				c := run.Config{Store: &memory{}, Budget: math.Inf(1), Tries: 1000,
+				c := run.Config{Store: &memory{}, Budget: math.Inf(1), Attempts: 1000,
 					MaxWait: time.Hour}
 				sum := finish(t, t.Context(), c, items(trials(600, r)))
 				require.LessOrEqual(t, time.Since(*answered.Load()), 2*time.Minute,
@@ -55,9 +55,9 @@ func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
 func TestAuditsWithoutAnAnswerEndTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, runs := time.Now(), atomic.Int64{}
-		var audits []*run.Audit
+		var audits []*run.AuditTrial
 		for i := range 10 {
-			audits = append(audits, &run.Audit{Project: "p", Auditor: "a", Index: i, Export: "e",
+			audits = append(audits, &run.AuditTrial{Project: "p", Auditor: "a", Index: i, Export: "e",
 				Settings: "v1", Provider: "key", Longest: 40 * time.Minute,
 				Cost: run.Cost{Known: true},
 				Once: func(context.Context, float64) (audit.AuditRun, string, error) {
@@ -65,9 +65,9 @@ func TestAuditsWithoutAnAnswerEndTheRun(t *testing.T) {
 					return audit.AuditRun{Invalid: "no report within 40m", Transient: true}, "/dir", nil
 				}})
 		}
-		c := run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2, Tries: 2}
-		items := run.AuditItems(c.Store, audits)
-		var all []run.Item
+		c := run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2, Attempts: 2}
+		items := run.AuditJobs(c.Store, audits)
+		var all []run.Job
 		for i := range items.Count {
 			it := items.At(i)
 			it.Keep = nil
@@ -85,7 +85,7 @@ func TestAuditsWithoutAnAnswerEndTheRun(t *testing.T) {
 func TestSilenceIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		a := &run.Audit{Project: "p", Auditor: "a", Export: "e", Settings: "v1",
+		a := &run.AuditTrial{Project: "p", Auditor: "a", Export: "e", Settings: "v1",
 			Longest: 40 * time.Minute, Cost: run.Cost{Known: true},
 			Once: func(context.Context, float64) (audit.AuditRun, string, error) {
 				time.Sleep(40 * time.Minute)
@@ -100,9 +100,9 @@ func TestSilenceIsAnnounced(t *testing.T) {
 				}
 			}
 		}}
-		it := run.AuditItems(c.Store, []*run.Audit{a}).At(0)
+		it := run.AuditJobs(c.Store, []*run.AuditTrial{a}).At(0)
 		it.Keep = nil
-		finish(t, t.Context(), c, []run.Item{it})
+		finish(t, t.Context(), c, []run.Job{it})
 		require.Equal(t, time.Minute, first)
 		require.Equal(t, "nothing was answered for 1m0s: 1 under way end by "+
 			began.Add(40*time.Minute).Format("15:04:05")+" at the latest", said[0])
@@ -133,7 +133,7 @@ func TestServersThatNeverAnswerEndTheRun(t *testing.T) {
 				require.NoError(t, err)
 				var said []string
 				sum := finish(t, context.Background(),
-					run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2, Tries: 1000,
+					run.Config{Store: &memory{}, Budget: math.Inf(1), Concurrency: 2, Attempts: 1000,
 						Stall:     stall,
 						FirstWait: time.Millisecond, Progress: func(e run.Event) {
 							if e.Kind == run.Waiting {

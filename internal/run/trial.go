@@ -20,8 +20,8 @@ const keyVersion = "assay trial 1"
 
 const replyCap = 64 << 10 // bytes of a reply that are stored: a verdict takes some hundred
 
-// A Trial is one repetition of a case with a reviewer.
-type Trial struct {
+// A ReviewTrial is one repetition of a case with a reviewer.
+type ReviewTrial struct {
 	Case       *audit.Case
 	Spec       *audit.Spec // of the case
 	PromptName string
@@ -47,7 +47,7 @@ type Described interface {
 }
 
 // Task is all that the reviewer sees.
-func (t *Trial) Task() audit.ReviewTask {
+func (t *ReviewTrial) Task() audit.ReviewTask {
 	return audit.ReviewTask{Spec: t.Spec.Prompt, Prompt: t.Prompt, Language: t.Case.Language,
 		Code: t.Case.Code}
 }
@@ -75,14 +75,14 @@ type subject struct {
 }
 
 // subject returns the identity of the trial's case.
-func (t *Trial) subject() subject {
+func (t *ReviewTrial) subject() subject {
 	c := t.Case
 	return subject{CaseHash(c), cmp.Or(c.Pos.File, "tests/"+c.ID()+".md"), c.App, c.Query,
 		c.Family(), c.Label}
 }
 
 // settings returns the reviewer's name and settings.
-func (t *Trial) settings() string {
+func (t *ReviewTrial) settings() string {
 	s := t.Reviewer.Name()
 	if d, ok := t.Reviewer.(Described); ok {
 		s += "\n" + d.Settings()
@@ -93,20 +93,20 @@ func (t *Trial) settings() string {
 // Key is the hash of case, SPEC, prompt, reviewer with its settings, and index.
 // A case that is edited where it matters (identity, code, violated requirements)
 // gets another key; an edited description does not.
-func (t *Trial) Key() string { return t.key(t.subject().hash) }
+func (t *ReviewTrial) Key() string { return t.key(t.subject().hash) }
 
 // key returns the key of the trial.
-func (t *Trial) key(subject string) string {
+func (t *ReviewTrial) key(subject string) string {
 	return hash(keyVersion, subject, t.Task().Spec, t.Prompt, t.settings(),
 		strconv.Itoa(t.Index), "")
 }
 
 const noVerdict = "it holds no verdict that can be read"
 
-// Item returns the trial as an item of a plan.
-func (t *Trial) Item() Item {
+// Job returns the trial as an item of a plan.
+func (t *ReviewTrial) Item() Job {
 	s := t.subject()
-	it := Item{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Line: t.Reviewer.Name() + "@" +
+	it := Job{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Line: t.Reviewer.Name() + "@" +
 		t.PromptName, Family: s.family, Expected: s.label,
 		Cost: Cost{Known: true}, Do: t.try, Reasked: func() { t.unusable = noVerdict }}
 	if d, ok := t.Reviewer.(Described); ok {
@@ -121,7 +121,7 @@ func (t *Trial) Item() Item {
 
 // try asks the reviewer once and judges the answer. After a malformed or empty reply, the next
 // request says once what was wrong.
-func (t *Trial) try(ctx context.Context) Try {
+func (t *ReviewTrial) try(ctx context.Context) AttemptResult {
 	task := t.Task()
 	task.Unusable = t.unusable
 	review, err := t.Reviewer.Review(ctx, task)
@@ -146,11 +146,11 @@ func (t *Trial) try(ctx context.Context) Try {
 	if again {
 		t.unusable = cmp.Or(review.Detail, noVerdict)
 	}
-	return Try{Evaluation: e, Attempts: review.Attempts, Reask: again, Fatal: err}
+	return AttemptResult{Evaluation: e, Attempts: review.Attempts, Reask: again, Fatal: err}
 }
 
 // evaluation returns the trial's row without an answer.
-func (t *Trial) evaluation() store.Evaluation {
+func (t *ReviewTrial) evaluation() store.Evaluation {
 	s, settings := t.subject(), t.settings()
 	return store.Evaluation{TestFile: s.file, Model: t.Reviewer.Name(), Expected: s.label,
 		Index: t.Index,
@@ -161,7 +161,7 @@ func (t *Trial) evaluation() store.Evaluation {
 
 // reason compares the requirements that a reviewer names with those that the
 // case violates: one in common makes it the right reason.
-func (t *Trial) reason(r *audit.Review) store.Reason {
+func (t *ReviewTrial) reason(r *audit.Review) store.ReasonGrade {
 	if t.Case.Label != audit.Bad || r.Judge(t.Case.Label) != audit.OutcomeCorrect ||
 		len(t.Case.Violates) == 0 {
 		return store.ReasonUnknown

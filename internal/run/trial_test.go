@@ -27,7 +27,7 @@ func TestOutcomesOfATrial(t *testing.T) {
 		err     error
 		outcome audit.Outcome
 		actual  string
-		reason  store.Reason
+		reason  store.ReasonGrade
 	}{
 		{"right for the right reason", true, answer(audit.Bad, 1, 2), nil, audit.OutcomeCorrect,
 			"bad", store.ReasonRight},
@@ -84,35 +84,35 @@ func TestOutcomesOfATrial(t *testing.T) {
 
 // The key follows everything that an answer depends on, and nothing else.
 func TestKey(t *testing.T) {
-	make := func(change func(*run.Trial)) string {
+	make := func(change func(*run.ReviewTrial)) string {
 		tr := trials(6, &reviewer{name: "m", settings: "s"})[5]
 		change(&tr)
 		return tr.Key()
 	}
-	same := make(func(*run.Trial) {})
+	same := make(func(*run.ReviewTrial) {})
 	seen := map[string]string{same: "nothing"}
-	for name, change := range map[string]func(*run.Trial){
-		"code":     func(tr *run.Trial) { tr.Case.Code += " " },
-		"language": func(tr *run.Trial) { tr.Case.Language = "go" },
-		"violates": func(tr *run.Trial) { tr.Case.Violates = []int{3} },
-		"label":    func(tr *run.Trial) { tr.Case.Label = audit.Good },
-		"number":   func(tr *run.Trial) { tr.Case.Number = 9 },
-		"app":      func(tr *run.Trial) { tr.Case.App = "other" },
-		"spec":     func(tr *run.Trial) { tr.Spec = &audit.Spec{Prompt: "other"} },
-		"prompt":   func(tr *run.Trial) { tr.Prompt = "other" },
-		"name":     func(tr *run.Trial) { tr.Reviewer = &reviewer{name: "n", settings: "s"} },
-		"settings": func(tr *run.Trial) { tr.Reviewer = &reviewer{name: "m", settings: "t"} },
-		"index":    func(tr *run.Trial) { tr.Index = 1 },
+	for name, change := range map[string]func(*run.ReviewTrial){
+		"code":     func(tr *run.ReviewTrial) { tr.Case.Code += " " },
+		"language": func(tr *run.ReviewTrial) { tr.Case.Language = "go" },
+		"violates": func(tr *run.ReviewTrial) { tr.Case.Violates = []int{3} },
+		"label":    func(tr *run.ReviewTrial) { tr.Case.Label = audit.Good },
+		"number":   func(tr *run.ReviewTrial) { tr.Case.Number = 9 },
+		"app":      func(tr *run.ReviewTrial) { tr.Case.App = "other" },
+		"spec":     func(tr *run.ReviewTrial) { tr.Spec = &audit.Spec{Prompt: "other"} },
+		"prompt":   func(tr *run.ReviewTrial) { tr.Prompt = "other" },
+		"name":     func(tr *run.ReviewTrial) { tr.Reviewer = &reviewer{name: "n", settings: "s"} },
+		"settings": func(tr *run.ReviewTrial) { tr.Reviewer = &reviewer{name: "m", settings: "t"} },
+		"index":    func(tr *run.ReviewTrial) { tr.Index = 1 },
 	} {
 		k := make(change)
 		require.Empty(t, seen[k], "%s changes the key", name)
 		seen[k] = name
 	}
-	for name, change := range map[string]func(*run.Trial){
-		"description": func(tr *run.Trial) { tr.Case.Description = "other" },
-		"place":       func(tr *run.Trial) { tr.Case.Pos.Line = 7 },
-		"prompt name": func(tr *run.Trial) { tr.PromptName = "other" },
-		"order": func(tr *run.Trial) {
+	for name, change := range map[string]func(*run.ReviewTrial){
+		"description": func(tr *run.ReviewTrial) { tr.Case.Description = "other" },
+		"place":       func(tr *run.ReviewTrial) { tr.Case.Pos.Line = 7 },
+		"prompt name": func(tr *run.ReviewTrial) { tr.PromptName = "other" },
+		"order": func(tr *run.ReviewTrial) {
 			tr.Case.Violates = append([]int(nil),
 				tr.Case.Violates...)
 		},
@@ -142,19 +142,19 @@ func TestLongRepliesAreCapped(t *testing.T) {
 // to wait for.
 func TestOtherWork(t *testing.T) {
 	var kept []any
-	it := run.Item{Key: "audit", Reviewer: "agent", Cost: run.Cost{Known: true},
-		Do: func(context.Context) run.Try {
-			return run.Try{Value: 42, Evaluation: store.Evaluation{Outcome: audit.OutcomeCorrect,
+	it := run.Job{Key: "audit", Reviewer: "agent", Cost: run.Cost{Known: true},
+		Do: func(context.Context) run.AttemptResult {
+			return run.AttemptResult{Value: 42, Evaluation: store.Evaluation{Outcome: audit.OutcomeCorrect,
 				Status: audit.Answered}}
 		},
-		Keep: func(_ context.Context, r run.Result) error {
+		Keep: func(_ context.Context, r run.JobResult) error {
 			kept = append(kept,
 				r.Value)
 			return nil
 		}}
 	m := &memory{}
 	p, err := run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1)},
-		run.Listed([]run.Item{it}))
+		run.Listed([]run.Job{it}))
 	require.NoError(t, err)
 	r, err := p.Start(context.Background())
 	require.NoError(t, err)
@@ -167,7 +167,7 @@ func TestOtherWork(t *testing.T) {
 	require.Empty(t, m.rows())
 
 	p, err = run.Prepare(context.Background(), run.Config{Store: m, Budget: math.Inf(1),
-		Discard: true}, run.Listed([]run.Item{it}))
+		Discard: true}, run.Listed([]run.Job{it}))
 	require.NoError(t, err)
 	r, err = p.Start(context.Background())
 	require.NoError(t, err)

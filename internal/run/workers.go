@@ -14,8 +14,8 @@ import (
 // What follows is for an engine that carries out a plan elsewhere than in this
 // process (internal/run/river): the same plan, tries, charges and rows.
 
-// Items returns everything that is planned.
-func (p *Plan) Items() Items { return p.items }
+// Jobs returns everything that is planned.
+func (p *Plan) Items() Jobs { return p.items }
 
 // Ask returns the numbers of what the store does not answer yet, in the order in which
 // it is sent.
@@ -64,8 +64,8 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 // AskAhead is Ask for whoever can begin a try later by itself: what only has to wait
 // until a time that is at most ahead of now gets its lease at once. It begins at the
 // lease's At.
-func AskAhead(b *Budget, r *RateLimiter, it *Item, c *Config, now time.Time,
-	ahead time.Duration) Answer {
+func AskAhead(b *Budget, r *RateLimiter, it *Job, c *Config, now time.Time,
+	ahead time.Duration) Permission {
 	for at := now; ; {
 		a := Ask(b, r, it, c, at)
 		if a.Wait <= 0 || at.Add(a.Wait).After(now.Add(ahead)) {

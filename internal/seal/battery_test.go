@@ -56,7 +56,7 @@ const (
 // standard deviations rare names, whose numbers are skewed, would rule the maximum,
 // and which of them to leave out would be anybody's choice (Westfall and Young,
 // Resampling-Based Multiple Testing, 1993, section 2.3: minP, not maxT).
-func (s *Sealed) Marks(p *audit.Project, common func(name string) bool) (*Marks, error) {
+func (s *Export) Marks(p *audit.Project, common func(name string) bool) (*Marks, error) {
 	b := &battery{names: map[string]*feature{}}
 	files, err := s.markFiles(p)
 	if err != nil {
@@ -78,9 +78,9 @@ type markFile struct {
 }
 
 // markFiles reads the files of the export that hold text, a kind at a time.
-func (s *Sealed) markFiles(p *audit.Project) ([]*markFile, error) {
+func (s *Export) markFiles(p *audit.Project) ([]*markFile, error) {
 	entries := map[string][]audit.Range{}
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		entries[k.File] = append(entries[k.File], k.Lines)
 	}
 	var files []*markFile

@@ -19,8 +19,8 @@ import (
 	"assay/audit"
 )
 
-// A Sealed is a sealed export of a project.
-type Sealed struct {
+// A Export is a sealed export of a project.
+type Export struct {
 	Dir     string // absolute
 	Files   int
 	Blanked int // files in which something was emptied
@@ -35,7 +35,7 @@ type Sealed struct {
 // number. Files and folders are read-only. It is an error if a row of the project's tables has
 // no effect, because a mistyped pattern would leave answers in the export, or if an entry or
 // decoy is blanked completely. After an error dir is removed.
-func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
+func (c *Clone) Export(ctx context.Context, dir string) (_ *Export, err error) {
 	bs, err := c.blobs(ctx)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	s := &Sealed{Dir: dir, Names: c.Project.Renames, paths: map[string]string{},
+	s := &Export{Dir: dir, Names: c.Project.Renames, paths: map[string]string{},
 		used: map[audit.Rename]bool{}}
 	blankers := compile(c.Project.Blanks)
 	source := map[string][]byte{} // of the files that the key names
@@ -83,7 +83,7 @@ func (c *Clone) Export(ctx context.Context, dir string) (_ *Sealed, err error) {
 }
 
 // lost returns an error for each entry and decoy of which the export has no line.
-func (s *Sealed) lost(root *os.Root, p *audit.Project, source map[string][]byte) []error {
+func (s *Export) lost(root *os.Root, p *audit.Project, source map[string][]byte) []error {
 	var errs []error
 	blank := func(content []byte, lines audit.Range) bool {
 		return len(bytes.TrimSpace(linesOf(content, lines))) == 0
@@ -121,7 +121,7 @@ func OpenEmpty(dir, what string) (*os.Root, error) {
 }
 
 // write blanks, renames and writes one file.
-func (s *Sealed) write(root *os.Root, name string, content []byte, blankers []*blanker) error {
+func (s *Export) write(root *os.Root, name string, content []byte, blankers []*blanker) error {
 	blanked := false
 	for _, b := range blankers {
 		if ok, _ := doublestar.Match(b.Glob, name); ok {
@@ -247,7 +247,7 @@ func (b *blanker) acrossLines(content []byte) []byte {
 }
 
 // unused returns an error for each blank and rename without effect.
-func (s *Sealed) unused(blankers []*blanker) error {
+func (s *Export) unused(blankers []*blanker) error {
 	for _, b := range blankers {
 		switch {
 		case !b.used:

@@ -14,16 +14,16 @@ import (
 
 // lessons is a project of sixty handlers alike, of which thirty hold entries, and
 // these thirty hold besides what gradeIn says.
-func lessons(t *testing.T, gradeIn string) (*Sealed, *audit.Project) {
+func lessons(t *testing.T, gradeIn string) (*Export, *audit.Project) {
 	files := map[string]string{}
-	var known []audit.Known
+	var known []audit.Vulnerability
 	for i := range 60 {
 		name := fmt.Sprintf("src/part%02d/handler.py", i)
 		text := fmt.Sprintf("def show(request):\n    value = %d\n", i) + strings.Repeat(
 			"    next_step = value\n", 30)
 		if i%2 == 0 {
 			text += gradeIn + "\n"
-			known = append(known, audit.Known{ID: fmt.Sprint("K", i), File: name,
+			known = append(known, audit.Vulnerability{ID: fmt.Sprint("K", i), File: name,
 				Lines: audit.Range{Start: 1, End: 2}})
 		} else {
 			text += "    value = value\n" // as long as the others
@@ -32,7 +32,7 @@ func lessons(t *testing.T, gradeIn string) (*Sealed, *audit.Project) {
 	}
 	dir, commit, tree := repository(t, files)
 	p := &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit,
-		Tree: tree, Known: known}
+		Tree: tree, Vulnerabilities: known}
 	return export(t, p, filepath.Dir(filepath.Dir(dir))), p
 }
 
@@ -68,7 +68,7 @@ func TestMarksFindTheNameThatTells(t *testing.T) {
 
 func TestMarksLookIntoFilesAndPaths(t *testing.T) {
 	files := map[string]string{}
-	var known []audit.Known
+	var known []audit.Vulnerability
 	for i := range 8 {
 		var b strings.Builder
 		for block := range 12 {
@@ -84,13 +84,13 @@ func TestMarksLookIntoFilesAndPaths(t *testing.T) {
 		name = strings.ReplaceAll(name, "a.py", fmt.Sprintf("a%d.py", i))
 		files[name] = b.String()
 		for block := 0; block < 12; block += 3 {
-			known = append(known, audit.Known{ID: fmt.Sprint(i, block), File: name,
+			known = append(known, audit.Vulnerability{ID: fmt.Sprint(i, block), File: name,
 				Lines: audit.Range{Start: block*blockLines + 2, End: block*blockLines + 3}})
 		}
 	}
 	dir, commit, tree := repository(t, files)
 	p := &audit.Project{Name: "p", Repository: "https://git.example/owner/name.git", Commit: commit,
-		Tree: tree, Known: known}
+		Tree: tree, Vulnerabilities: known}
 	s := export(t, p, filepath.Dir(filepath.Dir(dir)))
 	m, err := s.Marks(p, func(string) bool { return false })
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func TestMarksLookIntoFilesAndPaths(t *testing.T) {
 
 func TestWhatASealWouldLose(t *testing.T) {
 	p, mirror := project(t)
-	p.Known = []audit.Known{{ID: "K1", File: "src/a.go", Lines: audit.Range{Start: 3, End: 3},
+	p.Vulnerabilities = []audit.Vulnerability{{ID: "K1", File: "src/a.go", Lines: audit.Range{Start: 3, End: 3},
 		Pos: audit.Pos{File: "p.md", Line: 7}},
 		// K3: the whole file
 		{ID: "K2", File: "src/a.go", Lines: audit.Range{Start: 3, End: 4}}, {ID: "K3",

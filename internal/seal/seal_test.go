@@ -86,7 +86,7 @@ func project(t *testing.T) (p *audit.Project, mirror string) {
 	}, filepath.Dir(filepath.Dir(dir))
 }
 
-func export(t *testing.T, p *audit.Project, mirror string) *Sealed {
+func export(t *testing.T, p *audit.Project, mirror string) *Export {
 	t.Helper()
 	c, err := Fetch(context.Background(), p, t.TempDir(), mirror)
 	require.NoError(t, err)
@@ -290,8 +290,8 @@ func TestIncompleteMirror(t *testing.T) {
 
 func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 	p, mirror := project(t)
-	entry := func(name string) audit.Known {
-		return audit.Known{ID: "K", File: "src/a.go", Functions: []string{name},
+	entry := func(name string) audit.Vulnerability {
+		return audit.Vulnerability{ID: "K", File: "src/a.go", Functions: []string{name},
 			Lines: audit.Range{Start: 5, End: 5}, Pos: audit.Pos{File: "p.md", Line: 9}}
 	}
 	ctx := context.Background()
@@ -299,7 +299,7 @@ func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, c.CheckFunctions(ctx), "no manifest of functions")
 
-	p.Known = []audit.Known{entry("findByLoginUnsafe"), entry("run")}
+	p.Vulnerabilities = []audit.Vulnerability{entry("findByLoginUnsafe"), entry("run")}
 	p.Functions, err = c.Functions(ctx)
 	require.NoError(t, err)
 	require.Equal(t, map[string][]audit.Function{"src/a.go": {
@@ -316,7 +316,7 @@ func TestFunctionsAreHeldAgainstTheSource(t *testing.T) {
 		`src/a.go has the function "run" in lines 4, where it does not occur`)
 	require.ErrorContains(t, err, "gone.go, which the source lacks")
 
-	p.Known = []audit.Known{entry("findByLogin")}
+	p.Vulnerabilities = []audit.Vulnerability{entry("findByLogin")}
 	_, err = c.Functions(ctx)
 	require.ErrorContains(t, err,
 		`p.md:9: K names the function "findByLogin", which does not occur in src/a.go`)

@@ -36,7 +36,7 @@ func TestNamesTellNothing(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, remove()) })
 	x := &exports{fsys: repository, dir: dir, words: map[string]map[string]bool{},
-		made: map[string]*Sealed{}}
+		made: map[string]*Export{}}
 	for _, name := range names {
 		p, err := fixture.ReadProject(repository, "fixtures/projects/"+name+".md")
 		require.NoError(t, err)
@@ -112,7 +112,7 @@ type exports struct {
 	fsys     fs.FS
 	dir      string
 	projects []*audit.Project
-	made     map[string]*Sealed
+	made     map[string]*Export
 	// by the code that uses them: projects, planted ones, applications of cases
 	words map[string]map[string]bool
 }
@@ -211,7 +211,7 @@ func (x *exports) measure(t *testing.T, p *audit.Project) proof.Proved {
 func TestWhatTheLedgerLacksIsMeasured(t *testing.T) {
 	s, p := lessons(t, "    grade_book = 1")
 	x := &exports{words: map[string]map[string]bool{"a": {"show": true}, "b": {"show": true}},
-		made: map[string]*Sealed{p.Name: s}}
+		made: map[string]*Export{p.Name: s}}
 	e := x.measure(t, p)
 	require.True(t, strings.HasSuffix(e.Runtime, " names, p 0.0004"), e.Runtime)
 	require.Contains(t, judge(p, e), "the most by ")

@@ -29,14 +29,14 @@ func GateBench(cases []Item) (Gate, []string, error) {
 	if err != nil {
 		return Gate{}, nil, err
 	}
-	have := Trials{min(len(cases[0].Baseline), MaxBaseline), len(cases[0].Now)}
+	have := TrialCounts{min(len(cases[0].Baseline), MaxBaseline), len(cases[0].Now)}
 	at := stages[0]
 	for _, s := range stages {
 		if have.Now >= s.trials {
 			at = s
 		}
 	}
-	used := Trials{have.Baseline, min(have.Now, at.trials)}
+	used := TrialCounts{have.Baseline, min(have.Now, at.trials)}
 	b := newBench(cases, used)
 	if used.Baseline == 0 || used.Now == 0 || b.label[0] == 0 || b.label[1] == 0 {
 		return Gate{}, b.warnings,
@@ -125,11 +125,11 @@ func checkCases(cases []Item) ([]Item, error) {
 type bench struct {
 	cases    []Item
 	label    [2]int // good, bad cases
-	used     Trials
+	used     TrialCounts
 	warnings []string
 }
 
-func newBench(cases []Item, used Trials) bench {
+func newBench(cases []Item, used TrialCounts) bench {
 	b := bench{used: used}
 	for _, c := range cases {
 		c.Baseline, c.Now = c.Baseline[:used.Baseline], c.Now[:used.Now]
@@ -152,11 +152,11 @@ func (b *bench) exchange(points [2]int, by func(Item) string) (g Gate, err error
 	unit := 0.5 / float64(b.label[0]) / float64(points[0])
 	cases := slices.Clone(b.cases)
 	slices.SortStableFunc(cases, func(x, y Item) int { return cmp.Compare(by(x), by(y)) })
-	var families []Family
+	var families []FamilySums
 	variance := 0.0
 	g.Count = 1
 	for _, cluster := range runsOf(cases, by) {
-		f := Family{sums(cluster, points, b.used.Baseline, ofBaseline),
+		f := FamilySums{sums(cluster, points, b.used.Baseline, ofBaseline),
 			sums(cluster, points, b.used.Now, ofNow)}
 		was, is := len(f.Baseline), len(f.Now)
 		if was == 0 || is == 0 {

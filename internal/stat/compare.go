@@ -99,9 +99,9 @@ type differenceSet struct {
 	families []difference
 	center   float64 // the difference itself, percentage points
 	cases    int
-	trials   Trials // of the two reviewers, the least that a case has
-	single   bool   // some case has one trial only, so that noise is unknown
-	scale    int    // a common multiple of the numbers of trials
+	trials   TrialCounts // of the two reviewers, the least that a case has
+	single   bool        // some case has one trial only, so that noise is unknown
+	scale    int         // a common multiple of the numbers of trials
 	warnings []string
 }
 
@@ -127,7 +127,7 @@ func differences(pairs []Item) (*differenceSet, error) {
 		means[i] /= float64(max(1, n))
 	}
 	points := (&bench{label: labels}).points()
-	d := &differenceSet{center: center, cases: len(kept), trials: Trials{math.MaxInt, math.MaxInt},
+	d := &differenceSet{center: center, cases: len(kept), trials: TrialCounts{math.MaxInt, math.MaxInt},
 		scale: 1}
 	if left > 0 {
 		d.warnings = append(d.warnings, fmt.Sprintf(
@@ -143,7 +143,7 @@ func differences(pairs []Item) (*differenceSet, error) {
 		f.spread += weight[at] * (diff - means[at])
 		f.points += float64(points[at]) * diff
 		a, b := answered(p.Now), answered(p.Baseline)
-		d.trials = Trials{min(d.trials.Baseline, b), min(d.trials.Now, a)}
+		d.trials = TrialCounts{min(d.trials.Baseline, b), min(d.trials.Now, a)}
 		d.single = d.single || a < 2 || b < 2
 		d.scale = lcm(lcm(d.scale, a), b)
 	}

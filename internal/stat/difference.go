@@ -6,19 +6,19 @@ import (
 	gonum "gonum.org/v1/gonum/stat"
 )
 
-// A Pair holds the values of one stratum on two sides, one for each trial.
-type Pair struct{ Now, Before []float64 }
+// A Stratum holds the values of one stratum on two sides, one for each trial.
+type Stratum struct{ Now, Before []float64 }
 
 // MeanDifference returns the mean over strata of the difference of both sides' means, with
 // its interval: over the strata by Student's t, of a single one over its trials by Welch's.
 // Strata without a value on a side are left out; without any it returns ErrEmpty. Where
 // nothing varies that could be counted the interval is infinite.
-func MeanDifference(pairs []Pair, level float64) (Interval, error) {
+func MeanDifference(pairs []Stratum, level float64) (Interval, error) {
 	if err := checkLevel(level); err != nil {
 		return Interval{}, err
 	}
 	var differences []float64
-	var last Pair
+	var last Stratum
 	for _, p := range pairs {
 		if len(p.Now) > 0 && len(p.Before) > 0 {
 			differences = append(differences, gonum.Mean(p.Now, nil)-gonum.Mean(p.Before, nil))

@@ -12,7 +12,7 @@
 //
 // It tests at 1, 3 and 6 new trials. A drop is one if p is at most that stage's alpha, or
 // by three rules for what few exchanges cannot decide: its size in standard errors of a
-// noise table ([Project.Sigma]), one of several projects below all of its baseline, or a
+// noise table ([ProjectTrials.Sigma]), one of several projects below all of its baseline, or a
 // collapse below a quarter of it. [GateFalseFindings] and [GateCost] use the same exchange,
 // [GateBench] that of families of cases.
 //

@@ -9,10 +9,10 @@ import (
 // Seven projects of 20 vulnerabilities: three trials of the baseline found about 15, the
 // new trial about 11.
 func ExampleGateRecall() {
-	var projects []stat.Project
+	var projects []stat.ProjectTrials
 	for i := range 7 {
 		v := float64(i % 3)
-		projects = append(projects, stat.Project{Name: fmt.Sprint("p", i), Entries: 20,
+		projects = append(projects, stat.ProjectTrials{Name: fmt.Sprint("p", i), Entries: 20,
 			Baseline: []float64{15, 14 + v, 16 - v}, Now: []float64{10 + v}})
 	}
 	g, err := stat.GateRecall(projects)

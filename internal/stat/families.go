@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Family holds the sums of the cases of one family in each trial, as whole points on a scale
+// A FamilySums holds the sums of the cases of one family in each trial, as whole points on a scale
 // that all families share.
-type Family struct {
+type FamilySums struct {
 	Baseline, Now []int
 }
 
@@ -34,13 +34,13 @@ const (
 //
 // Source: E. J. G. Pitman, Supplement to JRSS 4 (1937) 119-130; C. R. Mehta,
 // N. R. Patel and R. Gray, JASA 80 (1985) 969-973.
-func ExchangeFamilies(families []Family) (float64, error) {
+func ExchangeFamilies(families []FamilySums) (float64, error) {
 	if len(families) == 0 {
 		return 0, ErrEmpty
 	}
 	observed, low, step := 0, 0, 0
 	// all trials sorted, in Baseline; how many are dealt to Now, as the length of Now
-	var open []Family
+	var open []FamilySums
 	for i, s := range families {
 		if len(s.Baseline) == 0 || len(s.Now) == 0 {
 			return 0, fmt.Errorf("family %d: %d baseline and %d new trials: each side needs one", i,
@@ -71,7 +71,7 @@ func ExchangeFamilies(families []Family) (float64, error) {
 		for _, v := range all {
 			step = gcd(v-all[0], step)
 		}
-		open = append(open, Family{all, s.Now})
+		open = append(open, FamilySums{all, s.Now})
 	}
 	var spread [][]float64 // what each family can give to Now, from its least up, in steps
 	deals := map[string][]float64{}
@@ -162,7 +162,7 @@ func gcd(a, b int) int {
 }
 
 // variance returns that of a trial's points, over both sides.
-func (f *Family) variance() float64 {
+func (f *FamilySums) variance() float64 {
 	n, sum, squares := len(f.Baseline)+len(f.Now), 0, 0
 	for _, v := range slices.Concat(f.Baseline, f.Now) {
 		sum, squares = sum+v, squares+v*v

@@ -21,7 +21,7 @@ func binary(ones, n int) []int {
 // Fisher's tea: of four cups with milk first three were named, of four others
 // one. R. A. Fisher, The Design of Experiments (1935), chapter 2: 17 of 70.
 func TestExchangeIsFishersTest(t *testing.T) {
-	p, err := ExchangeFamilies([]Family{{Baseline: binary(3, 4), Now: binary(1, 4)}})
+	p, err := ExchangeFamilies([]FamilySums{{Baseline: binary(3, 4), Now: binary(1, 4)}})
 	require.NoError(t, err)
 	require.InDelta(t, 17.0/70, p, 1e-12)
 }
@@ -32,9 +32,9 @@ func TestExchangeIsFishersTest(t *testing.T) {
 func TestExchangeIsTheExactMantelHaenszelTest(t *testing.T) {
 	// cured, died at once; cured, died late
 	table := [][4]int{{0, 6, 0, 5}, {3, 3, 0, 6}, {6, 0, 2, 4}, {5, 1, 6, 0}, {2, 0, 5, 0}}
-	var strata []Family
+	var strata []FamilySums
 	for _, c := range table {
-		strata = append(strata, Family{Baseline: binary(c[0], c[0]+c[1]),
+		strata = append(strata, FamilySums{Baseline: binary(c[0], c[0]+c[1]),
 			Now: binary(c[2], c[2]+c[3])})
 	}
 	p, err := ExchangeFamilies(strata)
@@ -43,7 +43,7 @@ func TestExchangeIsTheExactMantelHaenszelTest(t *testing.T) {
 }
 
 // brute deals every stratum in every way.
-func brute(strata []Family) float64 {
+func brute(strata []FamilySums) float64 {
 	observed := 0
 	sums := []int{0}
 	for _, s := range strata {
@@ -83,9 +83,9 @@ func brute(strata []Family) float64 {
 func TestExchangeAgainstAllDeals(t *testing.T) {
 	points := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 3)
 	rapid.Check(t, func(t *rapid.T) {
-		var strata []Family
+		var strata []FamilySums
 		for range rapid.IntRange(1, 3).Draw(t, "strata") {
-			strata = append(strata, Family{points.Draw(t, "baseline"), points.Draw(t, "now")})
+			strata = append(strata, FamilySums{points.Draw(t, "baseline"), points.Draw(t, "now")})
 		}
 		got, err := ExchangeFamilies(strata)
 		if err != nil {
@@ -112,10 +112,10 @@ func repeated(v, n int) []int { return slices.Repeat([]int{v}, n) }
 func TestExchangeRefuses(t *testing.T) {
 	_, err := ExchangeFamilies(nil)
 	require.ErrorIs(t, err, ErrEmpty)
-	for _, s := range []Family{{}, {Baseline: []int{1}}, {Now: []int{1}}, {[]int{-1}, []int{0}},
+	for _, s := range []FamilySums{{}, {Baseline: []int{1}}, {Now: []int{1}}, {[]int{-1}, []int{0}},
 		{[]int{1}, []int{5000}}, {make([]int, 600), make([]int, 600)}, {make([]int, 40),
 			repeated(4096, 40)}} {
-		_, err := ExchangeFamilies([]Family{s})
+		_, err := ExchangeFamilies([]FamilySums{s})
 		require.Error(t, err, "%v", s)
 	}
 }

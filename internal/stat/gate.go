@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A Project holds the trials of one project on both sides: credits of an audit, out of Entries,
+// A ProjectTrials holds the trials of one project on both sides: credits of an audit, out of Entries,
 // for [GateRecall]; false findings for [GateFalseFindings]; dollars or seconds for [GateCost].
-type Project struct {
+type ProjectTrials struct {
 	Name          string
 	Entries       int
 	Baseline, Now []float64
@@ -95,7 +95,7 @@ const (
 
 // atStage returns the projects with the trials that the stage tests: those of the last
 // stage that more than half of the projects reached.
-func atStage(projects []Project) ([]Project, stage) {
+func atStage(projects []ProjectTrials) ([]ProjectTrials, stage) {
 	at := stages[0]
 	for _, s := range stages[1:] {
 		n := 0
@@ -121,10 +121,10 @@ func first(x []float64, n int) []float64 { return x[:min(n, len(x))] }
 
 // GateRecall judges recall by the exchange of runs within projects (see [ExchangeRuns]
 // and the package documentation). Projects without a trial on a side must be left out.
-func GateRecall(projects []Project) (Gate, error) { return gateRecall(projects, maxExchanges) }
+func GateRecall(projects []ProjectTrials) (Gate, error) { return gateRecall(projects, maxExchanges) }
 
 // gateRecall is GateRecall with at most so many exchanges.
-func gateRecall(projects []Project, most int) (Gate, error) {
+func gateRecall(projects []ProjectTrials, most int) (Gate, error) {
 	tested, at := atStage(projects)
 	samples := make([]Sample, len(tested))
 	for i, p := range tested {
@@ -162,7 +162,7 @@ func gateRecall(projects []Project, most int) (Gate, error) {
 }
 
 // alone looks for a project, among several, that is below all trials of its baseline.
-func (g *Gate) alone(projects []Project) {
+func (g *Gate) alone(projects []ProjectTrials) {
 	if len(projects) < 2 || g.Decision == Drop {
 		return
 	}
@@ -170,7 +170,7 @@ func (g *Gate) alone(projects []Project) {
 	for _, p := range projects {
 		p.Baseline, p.Now = first(p.Baseline, MaxBaseline), first(p.Now, last)
 		if len(p.Baseline) < confirming || slices.Max(p.Now) >= slices.Min(p.Baseline) ||
-			p.drop() < largeAlone*SE([]Project{p}) {
+			p.drop() < largeAlone*SE([]ProjectTrials{p}) {
 			continue
 		}
 		switch {
@@ -184,7 +184,7 @@ func (g *Gate) alone(projects []Project) {
 }
 
 // collapse looks for projects, among fewer than four, whose new trials found almost nothing.
-func (g *Gate) collapse(projects []Project) {
+func (g *Gate) collapse(projects []ProjectTrials) {
 	if len(projects) >= 4 || g.Decision == Drop {
 		return
 	}
@@ -206,7 +206,7 @@ func (g *Gate) collapse(projects []Project) {
 
 // advise sets what would decide. It asks for the first stage that finds a drop like this
 // one with 80 % power, or the last; after that only more projects help.
-func (g *Gate) advise(projects []Project) {
+func (g *Gate) advise(projects []ProjectTrials) {
 	last := stages[len(stages)-1].trials
 	switch {
 	case g.Decision == NoDrop || g.Decision == Drop:
@@ -215,7 +215,7 @@ func (g *Gate) advise(projects []Project) {
 		g.Advice = Advice{Trials: 1, Project: g.Project, Sure: true}
 		return
 	case g.Rule == ByProject:
-		i := slices.IndexFunc(projects, func(p Project) bool { return p.Name == g.Project })
+		i := slices.IndexFunc(projects, func(p ProjectTrials) bool { return p.Name == g.Project })
 		g.Advice = Advice{Trials: last - len(projects[i].Now), Project: g.Project}
 		return
 	}
@@ -246,14 +246,14 @@ func (g *Gate) advise(projects []Project) {
 
 // GateFalseFindings judges whether the sum of false findings over projects with whole
 // keys rose. Drop is the rise a project.
-func GateFalseFindings(projects []Project) (Gate, error) {
+func GateFalseFindings(projects []ProjectTrials) (Gate, error) {
 	return rise(projects, func(v float64) float64 { return -v })
 }
 
 // GateCost judges whether dollars or seconds, which must be positive, rose by a quarter
 // or more. It never decides that they did: the verdict is a possible drop at most.
 // exp(Drop) is the ratio of the new side to the baseline.
-func GateCost(projects []Project) (Gate, error) {
+func GateCost(projects []ProjectTrials) (Gate, error) {
 	g, err := rise(projects, func(v float64) float64 { return -math.Log(v) })
 	switch {
 	case g.Drop < math.Log(1.25)-rounding:
@@ -265,7 +265,7 @@ func GateCost(projects []Project) (Gate, error) {
 }
 
 // rise tests for a rise of a figure after the transformation of.
-func rise(projects []Project, of func(float64) float64) (Gate, error) {
+func rise(projects []ProjectTrials, of func(float64) float64) (Gate, error) {
 	tested, at := atStage(projects)
 	var samples []Sample
 	for _, p := range tested {

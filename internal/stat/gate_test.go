@@ -8,9 +8,9 @@ import (
 )
 
 // suite returns n projects of 20 entries with these credits.
-func suite(n int, baseline, now []float64) (out []Project) {
+func suite(n int, baseline, now []float64) (out []ProjectTrials) {
 	for i := range n {
-		out = append(out, Project{string(rune('a' + i)), 20, baseline, now})
+		out = append(out, ProjectTrials{string(rune('a' + i)), 20, baseline, now})
 	}
 	return out
 }
@@ -19,7 +19,7 @@ func TestGateRecallRules(t *testing.T) {
 	good, three := []float64{15, 16, 14}, []float64{15, 16, 14, 15, 14, 16}
 	for _, c := range []struct {
 		name     string
-		projects []Project
+		projects []ProjectTrials
 		want     Decision
 		rule     Rule
 		advice   Advice
@@ -38,10 +38,10 @@ func TestGateRecallRules(t *testing.T) {
 		{"wider", suite(1, []float64{9}, []float64{8}), TooWide, ByBound,
 			Advice{Trials: 2, Baseline: 2}},
 		{"one of several", append(suite(6, good, []float64{15}),
-			Project{"z", 20, good, []float64{2}}),
+			ProjectTrials{"z", 20, good, []float64{2}}),
 			PossibleDrop, ByProject, Advice{Trials: 5, Project: "z"}},
 		{"one of several, six times", append(suite(6, good, []float64{15}),
-			Project{"z", 20, good, []float64{2, 3, 2, 4, 2, 2}}),
+			ProjectTrials{"z", 20, good, []float64{2, 3, 2, 4, 2, 2}}),
 			Drop, ByProject, Advice{}},
 		{"collapse", suite(1, good, []float64{3}), PossibleDrop, ByCollapse,
 			Advice{Trials: 1, Project: "a", Sure: true}},
@@ -83,7 +83,7 @@ func TestD80(t *testing.T) {
 	// σ in points at recall 50, 70 and 90 %.
 	for n, want := range map[int][3]float64{8: {14, 13, 9}, 20: {11, 10, 6}, 50: {9, 8, 5}} {
 		for i, q := range []float64{0.5, 0.7, 0.9} {
-			p := Project{Entries: n, Now: []float64{q * float64(n)}}
+			p := ProjectTrials{Entries: n, Now: []float64{q * float64(n)}}
 			require.InDelta(t, want[i], 100*p.Sigma(), 1.2, "%d entries, recall %v", n, q)
 		}
 	}
@@ -94,7 +94,7 @@ func TestGateRises(t *testing.T) {
 	for _, c := range []struct {
 		projects  int
 		decision  Decision
-		of        func([]Project) (Gate, error)
+		of        func([]ProjectTrials) (Gate, error)
 		was, is   []float64
 		statement string
 	}{

@@ -21,8 +21,8 @@ type Item struct {
 	Baseline, Now []float64
 }
 
-// Trials is a number of trials on either side.
-type Trials struct{ Baseline, Now int }
+// TrialCounts is a number of trials on either side.
+type TrialCounts struct{ Baseline, Now int }
 
 // byFamily returns the family of an item.
 func byFamily(it Item) string { return it.Family }

@@ -4,7 +4,7 @@ import "math"
 
 // sample returns the project's recall in each trial, weighted by the root of its entries:
 // a sum of credits would hang on the largest project, a plain mean on the smallest.
-func (p Project) sample() Sample {
+func (p ProjectTrials) sample() Sample {
 	n := float64(p.Entries)
 	s := Sample{Weight: math.Sqrt(n)}
 	for _, v := range p.Baseline {
@@ -17,7 +17,7 @@ func (p Project) sample() Sample {
 }
 
 // drop returns the drop of the mean, as a share of the entries.
-func (p Project) drop() float64 {
+func (p ProjectTrials) drop() float64 {
 	return (average(p.Baseline) - average(p.Now)) / float64(p.Entries)
 }
 
@@ -34,7 +34,7 @@ func average(x []float64) float64 {
 // auditor. It is a table, fitted to published runs of 17 language models on 13 small
 // projects (docs/maintainers/gate.md): credits of one project vary several times as much
 // as independent entries would. A side without trials does not count.
-func (p Project) Sigma() float64 {
+func (p ProjectTrials) Sigma() float64 {
 	k, sides := 0.0, 0.0
 	for _, x := range [][]float64{p.Baseline, p.Now} {
 		if len(x) > 0 {
@@ -47,10 +47,10 @@ func (p Project) Sigma() float64 {
 }
 
 // SE returns the standard error of the drop by the noise table.
-func SE(projects []Project) float64 { return seOf(projects, 0, 0) }
+func SE(projects []ProjectTrials) float64 { return seOf(projects, 0, 0) }
 
 // SENow returns the standard error of the new side's recall.
-func SENow(projects []Project) float64 {
+func SENow(projects []ProjectTrials) float64 {
 	variance, weight := 0.0, 0.0
 	for _, p := range projects {
 		n := float64(p.Entries)
@@ -61,7 +61,7 @@ func SENow(projects []Project) float64 {
 }
 
 // seOf takes b baseline and m new trials, or with 0 those that are there.
-func seOf(projects []Project, b, m int) float64 {
+func seOf(projects []ProjectTrials, b, m int) float64 {
 	variance, weight := 0.0, 0.0
 	for _, p := range projects {
 		n, was, is := float64(p.Entries), float64(len(p.Baseline)), float64(len(p.Now))
@@ -76,7 +76,7 @@ func seOf(projects []Project, b, m int) float64 {
 
 // Phi returns how much more than the noise table the trials of both sides vary around
 // their means. Ten degrees of freedom of a table that is right keep it near 1.
-func Phi(projects []Project) float64 {
+func Phi(projects []ProjectTrials) float64 {
 	squares, df := 10.0, 10.0
 	for _, p := range projects {
 		sigma := p.Sigma() * float64(p.Entries)
@@ -98,7 +98,7 @@ func Phi(projects []Project) float64 {
 // with 80 % power (57 to 97 % as measured). The projects' own trials only say which recall
 // is expected. It returns +Inf where the design has too few exchanges to call any drop
 // but a collapse.
-func D80(projects []Project, phi float64, b, m int) float64 {
+func D80(projects []ProjectTrials, phi float64, b, m int) float64 {
 	if math.Pow(binomial(b+m, m), float64(len(projects))) < noExchanges {
 		return math.Inf(1)
 	}
@@ -106,7 +106,7 @@ func D80(projects []Project, phi float64, b, m int) float64 {
 }
 
 // d80 takes the trials that are there where b is 0.
-func d80(projects []Project, phi float64, b, m int) float64 {
+func d80(projects []ProjectTrials, phi float64, b, m int) float64 {
 	factor := 4.0
 	if b == 1 && m == 1 {
 		factor = 4.4

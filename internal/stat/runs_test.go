@@ -12,22 +12,22 @@ import (
 
 // designs are the two test vectors of the gate's specification, computed independently.
 var designs = []struct {
-	projects              []Project
+	projects              []ProjectTrials
 	drop, p, count, bound float64
 }{
-	{[]Project{
+	{[]ProjectTrials{
 		{"a", 12, []float64{9, 11, 10}, []float64{6, 8, 7}},
 		{"b", 20, []float64{12, 15, 11}, []float64{13, 9, 10}},
 		{"c", 30, []float64{20, 18, 25}, []float64{14, 17, 19}},
 	}, 0.156887, 0.002250, 8000, 0.241964},
-	{[]Project{
+	{[]ProjectTrials{
 		{"a", 12, []float64{9, 11, 10}, []float64{6}},
 		{"b", 20, []float64{12, 15, 11, 9}, []float64{13, 9}},
 		{"c", 30, []float64{20, 18, 25}, []float64{14}},
 	}, 0.193867, 0.029167, 240, 0.323233},
 }
 
-func samples(projects []Project) (out []Sample) {
+func samples(projects []ProjectTrials) (out []Sample) {
 	for _, p := range projects {
 		out = append(out, p.sample())
 	}

@@ -63,7 +63,7 @@ func published(t *testing.T) map[string][]measured {
 type world struct {
 	name string
 	// suite returns n projects without trials, and what makes a trial of each.
-	suite func(r *rand.Rand, n int) ([]Project, func(i int, lost float64) float64)
+	suite func(r *rand.Rand, n int) ([]ProjectTrials, func(i int, lost float64) float64)
 }
 
 // realWorld draws an auditor and n of its projects, and each trial from those published.
@@ -81,7 +81,7 @@ func realWorld(t *testing.T) world {
 			func(m measured) bool { return len(m.credits) < 2 })
 		usable = append(usable, ms)
 	}
-	return world{"real runs", func(r *rand.Rand, n int) ([]Project, func(int, float64) float64) {
+	return world{"real runs", func(r *rand.Rand, n int) ([]ProjectTrials, func(int, float64) float64) {
 		for {
 			ms := usable[r.IntN(len(usable))]
 			if len(ms) < n {
@@ -89,9 +89,9 @@ func realWorld(t *testing.T) world {
 			}
 			ms = slices.Clone(ms)
 			r.Shuffle(len(ms), func(i, j int) { ms[i], ms[j] = ms[j], ms[i] })
-			var ps []Project
+			var ps []ProjectTrials
 			for _, m := range ms[:n] {
-				ps = append(ps, Project{Name: m.project, Entries: m.entries})
+				ps = append(ps, ProjectTrials{Name: m.project, Entries: m.entries})
 			}
 			return ps, func(i int, lost float64) float64 {
 				v := ms[i].credits[r.IntN(len(ms[i].credits))]
@@ -104,13 +104,13 @@ func realWorld(t *testing.T) world {
 // simulated worlds have projects of 8 to 60 entries; a run's recall varies as the noise
 // table says, by the law of noise; breaks of the runs return nothing.
 func simulated(name string, noise func(r *rand.Rand) float64, breaks float64) world {
-	return world{name, func(r *rand.Rand, n int) ([]Project, func(int, float64) float64) {
+	return world{name, func(r *rand.Rand, n int) ([]ProjectTrials, func(int, float64) float64) {
 		recall := 0.2 + 0.6*r.Float64()
-		var ps []Project
+		var ps []ProjectTrials
 		var mean []float64
 		for i := range n {
 			entries := int(math.Round(8 * math.Pow(7.5, r.Float64())))
-			ps = append(ps, Project{Name: fmt.Sprint("p", i), Entries: entries})
+			ps = append(ps, ProjectTrials{Name: fmt.Sprint("p", i), Entries: entries})
 			mean = append(mean, min(0.95, max(0.05, recall+0.15*r.NormFloat64())))
 		}
 		return ps, func(i int, lost float64) float64 {
@@ -140,7 +140,7 @@ func worlds(t *testing.T) []world {
 
 // follow judges the projects at baseline and one new trial, and then follows the advice
 // until a decision or until only more projects help.
-func follow(t *testing.T, ps []Project, trial func(int, float64) float64,
+func follow(t *testing.T, ps []ProjectTrials, trial func(int, float64) float64,
 	baseline int, lost float64) (begin, end Gate) {
 	add := func(i, was, is int) {
 		for range was {
@@ -250,14 +250,14 @@ func TestMeasuredRealPairs(t *testing.T) {
 		n := 0
 		for _, name := range slices.Sorted(keys(all)) {
 			for range draws {
-				var ps []Project
+				var ps []ProjectTrials
 				for _, m := range all[name] {
 					if len(m.credits) <= baseline {
 						continue
 					}
 					c := slices.Clone(m.credits)
 					r.Shuffle(len(c), func(i, j int) { c[i], c[j] = c[j], c[i] })
-					ps = append(ps, Project{m.project, m.entries, c[:baseline],
+					ps = append(ps, ProjectTrials{m.project, m.entries, c[:baseline],
 						c[baseline : baseline+1]})
 				}
 				if len(ps) < 5 {
@@ -328,7 +328,7 @@ func TestMeasuredPower(t *testing.T) {
 			was, is := by[pair[0]], by[pair[1]]
 			r.Shuffle(len(projects),
 				func(i, j int) { projects[i], projects[j] = projects[j], projects[i] })
-			var ps, whole []Project
+			var ps, whole []ProjectTrials
 			for _, name := range projects {
 				a, b := was[name], is[name]
 				fewest := min(len(a.credits)-d.baseline, len(b.credits)-d.now)
@@ -338,8 +338,8 @@ func TestMeasuredPower(t *testing.T) {
 				if len(ps) == d.projects || fewest < 0 {
 					continue
 				}
-				whole = append(whole, Project{name, a.entries, a.credits, b.credits})
-				ps = append(ps, Project{name, a.entries, take(a.credits, d.baseline),
+				whole = append(whole, ProjectTrials{name, a.entries, a.credits, b.credits})
+				ps = append(ps, ProjectTrials{name, a.entries, take(a.credits, d.baseline),
 					take(b.credits, d.now)})
 			}
 			if len(ps) < min(10, d.projects) { // few have three runs of all thirteen

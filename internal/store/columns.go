@@ -116,7 +116,7 @@ func scan(rows *sql.Rows) (Evaluation, error) {
 		Run: next(), Trial: next(), Index: int(whole()), App: text(), Query: text(), Family: text(),
 		Prompt: text(), Twin: text(),
 		Outcome: audit.Outcome(next()), Status: audit.Status(next()), Violates: readInts(next()),
-		CWEs: readCWEs(next()), Reason: Reason(whole()),
+		CWEs: readCWEs(next()), Reason: ReasonGrade(whole()),
 		Confidence: readFloat(next()), Detail: text(), Served: text(), Finish: text(),
 		Tries: int(whole()),
 		Usage: audit.Usage{TokensIn: whole(), TokensOut: whole(), USD: readFloat(next()),

@@ -49,7 +49,7 @@ type Evaluation struct {
 	Status     audit.Status
 	Violates   []int // as the reviewer says
 	CWEs       []audit.CWE
-	Reason     Reason
+	Reason     ReasonGrade
 	Confidence float64 // the reviewer's confidence, 0 to 1; 0 when it states none
 	Detail     string  // why there is no answer
 	Served     string  // model as served
@@ -70,12 +70,12 @@ func (ev *Evaluation) CaseID() string {
 	return ev.App + "/" + strings.TrimSuffix(path.Base(ev.TestFile), ".md")
 }
 
-// Reason says whether a right "bad" named a requirement that the case violates.
-type Reason int
+// ReasonGrade says whether a right "bad" named a requirement that the case violates.
+type ReasonGrade int
 
 // The reasons.
 const (
-	ReasonUnknown Reason = iota // not asked, or the case names no requirement
+	ReasonUnknown ReasonGrade = iota // not asked, or the case names no requirement
 	ReasonRight
 	ReasonWrong
 )

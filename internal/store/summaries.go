@@ -209,7 +209,7 @@ func (b *summaryScan) of(key []byte) (*Evaluation, error) {
 		App: text("app"), Query: text("query"), Family: text("family"), Prompt: text("prompt"),
 		Twin: text("twin"), Outcome: audit.Outcome(text("outcome")),
 		Status: audit.Status(text("status")), Violates: b.list(at("violates")),
-		CaseHash: text("case_hash"), Reason: Reason(readNumber(text("reason"))),
+		CaseHash: text("case_hash"), Reason: ReasonGrade(readNumber(text("reason"))),
 		Index: int(readNumber(text("trial_index"))),
 		Usage: audit.Usage{Priced: readNumber(text("priced")) != 0}}
 	e.complete()

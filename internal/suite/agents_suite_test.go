@@ -20,7 +20,7 @@ import (
 
 // agents puts the fake agent into the house: a section for each line of
 // "name: arguments", which may name $KEY, the findings that it knows.
-func (h *house) agents(known []audit.Known, lines ...string) {
+func (h *house) agents(known []audit.Vulnerability, lines ...string) {
 	h.t.Helper()
 	agent, err := fakeAgent()
 	require.NoError(h.t, err)
@@ -62,7 +62,7 @@ func (h *house) knowing() string {
 	require.NoError(h.t, err)
 	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
 	require.NoError(h.t, err)
-	h.agents(key.Project.Known, "x: ")
+	h.agents(key.Project.Vulnerabilities, "x: ")
 	section, err := os.ReadFile(h.path("fixtures/auditors.md"))
 	require.NoError(h.t, err)
 	knows := regexp.MustCompile(`(?m)^(/\S+/fakeagent -key \S+)`).FindString(string(section))
@@ -124,7 +124,7 @@ func TestSmokeWithALiveAgent(t *testing.T) {
 	for _, tt := range tests {
 		lines = append(lines, tt.name+": "+tt.args)
 	}
-	h.agents(key.Project.Known, lines...)
+	h.agents(key.Project.Vulnerabilities, lines...)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := play(t, "TestSmoke", h.suite("-auditor", tt.name).Smoke)
@@ -194,7 +194,7 @@ func TestRegressionWithALiveAgent(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "unsteady: -vary 0.2",
+	h.agents(p.Vulnerabilities, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "unsteady: -vary 0.2",
 		"half: -find 10", "broken: -truncate", "writes: -write f00.java,new.java")
 	h.write("fixtures/baselines/stated/demo.json",
 		`[{"auditor":"R1","source":"a test","findings":14,"dimensions":9,"recall":0.7,"tokens":400000,"approximate":["tokens"]}]`)
@@ -277,14 +277,14 @@ func TestAnUnsteadyAgentAgainstItsBaseline(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	h.agents(p.Known, "agent: -find 20")
+	h.agents(p.Vulnerabilities, "agent: -find 20")
 	require.False(t, play(t, "TestRegression", h.suite("-auditor", "agent").Regression).Failed())
 	rs, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
 	_, err = record.WriteBaseline(h.path("fixtures/baselines"), rs[0], false)
 	require.NoError(t, err)
 
-	h.agents(p.Known, "agent: -find 17")
+	h.agents(p.Vulnerabilities, "agent: -find 17")
 	f := play(t, "TestRegression", h.suite("-auditor", "agent").Regression)
 	require.False(t, f.Failed(), f.complaints())
 	require.Equal(t, "WARN", f.attrs["verdict:agent/demo"])
@@ -309,7 +309,7 @@ func TestFetchesOfOneProject(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	e := newEnv(Config{}, &root{})
+	e := newEnv(Settings{}, &root{})
 	failed := make(chan error, 8)
 	for range cap(failed) {
 		go func() {

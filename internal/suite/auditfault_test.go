@@ -82,7 +82,7 @@ func newLab(t *testing.T, projects int, args string) *lab {
 	l.books = l.path("books")
 	t.Setenv("ASSAY_SANDBOX", "off") // the books are outside
 	t.Setenv("ASSAY_TEST_HOUSE", l.dir)
-	l.agents(p.Known, "agent: -envelope claude -in 1000 -out 50 -usd 0.08 -books "+l.books+" "+args)
+	l.agents(p.Vulnerabilities, "agent: -envelope claude -in 1000 -out 50 -usd 0.08 -books "+l.books+" "+args)
 	return l
 }
 

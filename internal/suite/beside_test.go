@@ -22,7 +22,7 @@ func TestBeside(t *testing.T) {
 	require.NoError(t, err)
 	books := h.path("books")
 	t.Setenv("ASSAY_SANDBOX", "off") // the books are outside
-	h.agents(p.Known, "old: -books "+books+" -usd 1 -envelope claude", "same: -books "+books+
+	h.agents(p.Vulnerabilities, "old: -books "+books+" -usd 1 -envelope claude", "same: -books "+books+
 		" -usd 2 -envelope claude",
 		"worse: -find 28", "breaks: -truncate")
 	markdown := h.path("summary.md")

@@ -54,7 +54,7 @@ type measurement struct {
 	record      record.Record       // the test record, completed stage by stage
 	transcripts []record.Transcript // what the trials wrote
 	baseline    *record.Record      // that the record is compared with; may be nil
-	goals       score.Goals
+	goals       score.ProjectGoals
 	smoke       *score.SmokeJudgement // of Smoke
 	passed      int                   // of its five checks
 	written     string                // name of the record that was written
@@ -457,7 +457,7 @@ func (e *env) namedReviewers() (rs []audit.Reviewer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	readers, err := auditor.Readers(e.root.fixtures(), "fixtures/recordings")
+	readers, err := auditor.RecordedReviewers(e.root.fixtures(), "fixtures/recordings")
 	if err != nil {
 		return nil, err
 	}
@@ -471,7 +471,7 @@ func (e *env) namedReviewers() (rs []audit.Reviewer, err error) {
 		}
 	}
 	for _, r := range readers {
-		registry.Given = append(slices.Clip(registry.Given), r)
+		registry.Provided = append(slices.Clip(registry.Provided), r)
 	}
 	for _, name := range names {
 		r, err := registry.Reviewer(name)
@@ -492,7 +492,7 @@ func (e *env) reviewerVariant(r audit.Reviewer, p prompt) (*variant, error) {
 		return nil, err
 	}
 	v.entry = entry
-	reader, ok := r.(*auditor.Reader)
+	reader, ok := r.(*auditor.RecordedReviewer)
 	if !ok {
 		return v, nil
 	}
@@ -548,7 +548,7 @@ func (e *env) addBeside(all []*measurement) error {
 
 // chooses reports whether -filter lets an ID such as "shop/list-03-bad" through: it is
 // part of the ID, or a glob for all of it or its last element.
-func (c *Config) chooses(id string) bool {
+func (c *Settings) chooses(id string) bool {
 	if c.Filter == "" || strings.Contains(id, c.Filter) {
 		return true
 	}

@@ -19,9 +19,9 @@ import (
 	"assay/internal/fixes"
 )
 
-// A Config is what the flags and their environment twins state. A flag takes precedence
+// A Settings is what the flags and their environment twins state. A flag takes precedence
 // over the environment, the environment over .env.
-type Config struct {
+type Settings struct {
 	Models   []string // -model, ASSAY_MODEL: reviewers of Bench
 	Auditors []string // -auditor, ASSAY_AUDITOR: run live by Smoke and Regression
 	Prompts  []string // -prompt, ASSAY_PROMPT
@@ -96,7 +96,7 @@ const mostRepeats = 10_000
 func variable(flag string) string { return "ASSAY_" + strings.ToUpper(flag) }
 
 // configure reads flags and environment. The error lists everything that is wrong.
-func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) {
+func configure(flags *flag.FlagSet, getenv func(string) string) (Settings, error) {
 	var errs []error
 	if rest := flags.Args(); len(rest) > 0 {
 		errs = append(errs,
@@ -148,7 +148,7 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 		}
 		return b
 	}
-	c := Config{
+	c := Settings{
 		Models: list("model"), Auditors: list("auditor"), Prompts: list("prompt"),
 		Filter: text("filter"), Trials: int(number("trials", mostRepeats, 1)),
 		Concurrency: int(number("concurrency", math.MaxInt32, 0)), Beside: text("beside"),
@@ -176,7 +176,7 @@ func configure(flags *flag.FlagSet, getenv func(string) string) (Config, error) 
 
 // check returns an error that lists the values that no run can have, and those that exclude each
 // other.
-func (c *Config) check() error {
+func (c *Settings) check() error {
 	errs := []error{checkFilter(c.Filter)}
 	if c.View != "" && c.View != string(fixes.Pool) && c.View != string(fixes.Change) {
 		errs = append(errs, fmt.Errorf("-view is %q: expected pool or change", c.View))

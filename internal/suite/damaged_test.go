@@ -132,7 +132,7 @@ func TestDamagedFiles(t *testing.T) {
 				require.NoError(t, err)
 				one["bench/"+path.Base(path.Dir(file))+"/"+name] = &fstest.MapFile{Data: b}
 			}
-			_, err = auditor.Readers(one, ".")
+			_, err = auditor.RecordedReviewers(one, ".")
 			return err
 		}},
 		{"fixtures/planted/*/*.md", func(fsys fs.FS, file string) error {

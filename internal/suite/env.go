@@ -24,7 +24,7 @@ import (
 
 // An env is the configuration of a run with the fixtures that it names.
 type env struct {
-	cfg       Config
+	cfg       Settings
 	root      *root
 	auditors  []audit.Auditor    // provided as Go values
 	reviewers []audit.Reviewer   // likewise
@@ -36,12 +36,12 @@ type env struct {
 	// Tables of the root, each read once.
 	dimensions func() (map[audit.CWE]audit.Dimension, error)
 	goals      func() (audit.Goals, error)
-	registry   func() (auditor.Directory, error)
+	registry   func() (auditor.Registry, error)
 	cases      func() (*fixture.Corpus, error)
 }
 
 // newEnv returns the environment of a root with these flags.
-func newEnv(cfg Config, root *root) *env {
+func newEnv(cfg Settings, root *root) *env {
 	root.planted = namesPlanted(cfg.Filter)
 	e := &env{cfg: cfg, root: root, change: func() string { return cfg.Change },
 		say: func(string) {}}
@@ -141,9 +141,9 @@ func (e *env) auditor(name string) audit.Auditor {
 }
 
 // readRegistry returns the names of auditors and reviewers that can be chosen.
-func (e *env) readRegistry() (r auditor.Directory, err error) {
+func (e *env) readRegistry() (r auditor.Registry, err error) {
 	text := func(name string) (string, error) { p, err := e.prompt(name); return p.text, err }
-	r = auditor.Directory{Getenv: os.Getenv, Given: e.reviewers, Prompt: text, Budget: e.cfg.Budget}
+	r = auditor.Registry{Getenv: os.Getenv, Provided: e.reviewers, Prompt: text, Budget: e.cfg.Budget}
 	if r.Models, err = fixture.ReadModels(e.root.setting("fixtures/models.md"),
 		"fixtures/models.md"); err != nil {
 		return r, err

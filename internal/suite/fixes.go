@@ -28,10 +28,10 @@ type shownFix struct {
 }
 
 // show fills in the files of the target and the lines that its change adds, once.
-func (x *target) show(s *fixes.Sealed) { x.fix.once.Do(func() { x.fill(s) }) }
+func (x *target) show(s *fixes.SealedTarget) { x.fix.once.Do(func() { x.fill(s) }) }
 
 // fill adds what is known of a change after its export.
-func (x *target) fill(s *fixes.Sealed) {
+func (x *target) fill(s *fixes.SealedTarget) {
 	x.project.Tree, x.project.Others, x.fix.added = s.Tree, s.Others, s.Changed
 }
 
@@ -125,7 +125,7 @@ func (e *env) named(ctx context.Context, name string) (target, error) {
 }
 
 // exportFix writes the sealed export of a tree or a change into a new folder.
-func (x *target) exportFix(ctx context.Context, fetch fixes.Fetch) (*fixes.Sealed,
+func (x *target) exportFix(ctx context.Context, fetch fixes.Fetch) (*fixes.SealedTarget,
 	func() error, error) {
 	tmp, remove, err := box.TempDir("export")
 	if err != nil {
@@ -154,7 +154,7 @@ func (x *target) list(ctx context.Context, fetch fixes.Fetch) error {
 // scoreUnread notes which unread entries the trials report.
 func scoreUnread(m *measurement, dims map[audit.CWE]audit.Dimension) error {
 	p := m.target.fix.Unread(dims)
-	if len(p.Known) == 0 {
+	if len(p.Vulnerabilities) == 0 {
 		return nil
 	}
 	p.Tree, p.Others = m.target.project.Tree, m.target.project.Others
@@ -172,7 +172,7 @@ func scoreUnread(m *measurement, dims map[audit.CWE]audit.Dimension) error {
 		}
 	}
 	var all []string
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		all = append(all, fmt.Sprintf("%s in %d of %s", k.ID, times[k.ID],
 			plural(len(m.trials), "trial")))
 	}
@@ -209,7 +209,7 @@ func fixNotes(ms []*measurement) (notes []string) {
 			}
 		}
 	}
-	var pairs []fixes.Pair
+	var pairs []fixes.FixPair
 	for _, m := range order {
 		pair := strata[m.target.fix.Stratum()]
 		if bad, good := pair[false], pair[true]; bad != nil && good != nil {

@@ -38,7 +38,7 @@ func (h *house) fix() {
 	require.NoError(h.t, err)
 	rows, err := fixes.ReadRows("fixes.tsv", "commit\tcwe\n"+git("rev-parse", "HEAD")+"\tCWE-89\n")
 	require.NoError(h.t, err)
-	table := &fixes.Table{Name: "shop", Repository: "shop"}
+	table := &fixes.Benchmark{Name: "shop", Repository: "shop"}
 	_, _, err = fixes.Add(ctx, table, r, rows, "", nil)
 	require.NoError(h.t, err)
 	h.write("fixtures/fixes/shop.md", table.Format())

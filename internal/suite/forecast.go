@@ -17,26 +17,26 @@ import (
 	"assay/internal/workflow"
 )
 
-// Plan returns what the projects of a root that filter and view choose would cost an auditor,
+// SuitePlan returns what the projects of a root that filter and view choose would cost an auditor,
 // and which drops they would find, from the trials of its baseline or of its records.
-func Plan(root, auditor, filter, view string, concurrency int) (score.Plan, error) {
-	e, err := checkout(root, Config{Filter: filter, View: view})
+func Plan(root, auditor, filter, view string, concurrency int) (score.SuitePlan, error) {
+	e, err := checkout(root, Settings{Filter: filter, View: view})
 	if err != nil {
-		return score.Plan{}, err
+		return score.SuitePlan{}, err
 	}
 	entry, err := e.entry(auditor)
 	if err != nil {
-		return score.Plan{}, err
+		return score.SuitePlan{}, err
 	}
 	return e.plan(auditor, entry.Cost, concurrency)
 }
 
 // plan plans the chosen projects for an auditor; cost is that of a trial of which no trial
 // says it.
-func (e *env) plan(auditor string, cost float64, concurrency int) (score.Plan, error) {
+func (e *env) plan(auditor string, cost float64, concurrency int) (score.SuitePlan, error) {
 	targets, broken, err := e.targets(func(string, ...any) {})
 	if err != nil {
-		return score.Plan{}, err
+		return score.SuitePlan{}, err
 	}
 	// What is no record states no cost.
 	earlier, _ := record.ReadAll(filepath.Join(e.root.Dir, "records"))
@@ -44,13 +44,13 @@ func (e *env) plan(auditor string, cost float64, concurrency int) (score.Plan, e
 	for i := range targets {
 		p := targets[i].project
 		if err := broken[p.Name]; err != nil {
-			return score.Plan{}, err
+			return score.SuitePlan{}, err
 		}
-		planned := score.PlannedProject{Name: p.Name, Entries: len(p.Known), USD: cost}
+		planned := score.PlannedProject{Name: p.Name, Entries: len(p.Vulnerabilities), USD: cost}
 		if auditor != "" {
 			base, err := record.Baseline(e.root.fixtures(), baselinesDir, auditor, p.Name)
 			if err != nil {
-				return score.Plan{}, err
+				return score.SuitePlan{}, err
 			}
 			if base == nil || base.Key != p.KeyHash {
 				base = newestOf(earlier, auditor, p.Name, p.KeyHash)
@@ -89,7 +89,7 @@ func (r *running) printPlan() {
 		baseline, now, made := math.MaxInt, math.MaxInt, math.MaxInt
 		beside, besideUSD := 0, 0.0
 		for _, m := range ms {
-			known := m.target.project.Known
+			known := m.target.project.Vulnerabilities
 			p := score.PlannedProject{Name: m.target.project.Name, Entries: len(known)}
 			base := m.baseline
 			if base == nil {
@@ -123,7 +123,7 @@ func (r *running) printPlan() {
 // An Offer is the largest suite that the runs of a pull request can pay for.
 type Offer struct {
 	Filter string // of go test; empty for the root's own projects
-	score.Plan
+	score.SuitePlan
 	Short bool // whether the budget does not pay for one project on both sides
 }
 
@@ -156,13 +156,13 @@ func Affordable(root, auditor string, cost, budget float64) (o Offer, err error)
 		_, err := os.Stat(filepath.Join(root, dir))
 		own = own || err == nil
 	}
-	e, err := checkout(root, Config{Filter: allAreas})
+	e, err := checkout(root, Settings{Filter: allAreas})
 	if err != nil {
 		return o, err
 	}
 	if own {
 		e.cfg.Filter, e.root.planted = "", false
-		o.Plan, err = e.plan(auditor, cost, 1)
+		o.SuitePlan, err = e.plan(auditor, cost, 1)
 		return o, err
 	}
 	areas, err := areaNames()
@@ -180,7 +180,7 @@ func Affordable(root, auditor string, cost, budget float64) (o Offer, err error)
 		o.Filter = "{" + strings.Join(areas[:n], ",") + "}"
 	}
 	e.cfg.Filter = o.Filter
-	o.Plan, err = e.plan(auditor, cost, 1)
+	o.SuitePlan, err = e.plan(auditor, cost, 1)
 	return o, err
 }
 

@@ -153,7 +153,7 @@ func TestEachCollapseIsConfirmed(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	h.agents(p.Known, "agent: -find 19", "other: -find 19")
+	h.agents(p.Vulnerabilities, "agent: -find 19", "other: -find 19")
 	play(t, "TestRegression", h.suite("-auditor", "agent,other", "-trials", "3").Regression)
 	baselines, err := record.ReadAll(h.path("records"))
 	require.NoError(t, err)
@@ -161,7 +161,7 @@ func TestEachCollapseIsConfirmed(t *testing.T) {
 		_, err = record.WriteBaseline(h.path("fixtures/baselines"), b, false)
 		require.NoError(t, err)
 	}
-	h.agents(p.Known, "agent: -find 1", "other: -find 1") // at 0.10 USD a trial
+	h.agents(p.Vulnerabilities, "agent: -find 1", "other: -find 1") // at 0.10 USD a trial
 	for _, c := range []struct {
 		budget, agent, other, note string
 	}{

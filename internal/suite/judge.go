@@ -23,13 +23,13 @@ type keyOfSmoke = fixture.Smoke
 // A judged is what the gate says about a variant over all of its targets.
 type judged struct {
 	verdict  audit.Verdict
-	partial  bool              // -run or -filter left out a part: reported, not judged
-	projects []score.Judgement // of an auditor, one a measurement
-	whole    *score.Suite      // of an auditor over its projects; nil for recordings
-	others   []*record.Record  // with -add: other projects of the run, judged together with these
-	pooled   score.Pooled      // figures of an auditor over its projects, others included
-	bench    score.Judgement   // of a reviewer
-	answers  []score.Answer    // that bench is about
+	partial  bool                  // -run or -filter left out a part: reported, not judged
+	projects []score.Judgement     // of an auditor, one a measurement
+	whole    *score.SuiteJudgement // of an auditor over its projects; nil for recordings
+	others   []*record.Record      // with -add: other projects of the run, judged together with these
+	pooled   score.Pooled          // figures of an auditor over its projects, others included
+	bench    score.Judgement       // of a reviewer
+	answers  []score.Answer        // that bench is about
 	notes    []string
 }
 
@@ -112,14 +112,14 @@ func judgeRegression(e *env, ms []*measurement) (_ judged, err error) {
 
 // pool returns the figures of an auditor over its projects.
 func pool(ms []*measurement, others ...*record.Record) (score.Pooled, error) {
-	var projects [][]score.Trial
+	var projects [][]score.AuditTrial
 	for _, m := range ms {
 		projects = append(projects, record.ScoreTrials(m.record.Trials))
 	}
 	for _, rec := range others {
 		projects = append(projects, record.ScoreTrials(rec.Trials))
 	}
-	return score.Pool(ms[0].goals.Literal, projects...)
+	return score.Pool(ms[0].goals.ByMethodologyScore, projects...)
 }
 
 // otherProjects returns the records of the projects that the run measured before

@@ -27,7 +27,7 @@ func TestAModelAudits(t *testing.T) {
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
 	var fs []audit.Finding
-	for _, k := range p.Known {
+	for _, k := range p.Vulnerabilities {
 		fs = append(fs, audit.Finding{ID: k.ID, CWEs: k.CWEs, Severity: k.Severity, File: k.File,
 			Lines: k.Lines, Title: k.Title, Dimension: k.Dimension})
 	}

@@ -26,10 +26,10 @@ import (
 
 // A trial is one repetition of a measurement.
 type trial struct {
-	audit  *run.Audit     // of an auditor; else nil
-	review *run.Trial     // of a reviewer; else nil
-	result run.Result     // when it has ended
-	before store.Consumed // by its errored attempts in the runs that this one continues
+	audit  *run.AuditTrial  // of an auditor; else nil
+	review *run.ReviewTrial // of a reviewer; else nil
+	result run.JobResult    // when it has ended
+	before store.Consumed   // by its errored attempts in the runs that this one continues
 }
 
 // key identifies the trial in the plan.
@@ -67,7 +67,7 @@ func planTrials(r *running, m *measurement) error {
 	if r.definition.review {
 		for i := range trialsOf(r.env, m) {
 			m.trials = append(m.trials,
-				&trial{review: &run.Trial{Case: m.target.subject, Spec: m.target.spec,
+				&trial{review: &run.ReviewTrial{Case: m.target.subject, Spec: m.target.spec,
 					Reviewer:   m.variant.reviewer,
 					PromptName: m.variant.prompt.name, Prompt: m.variant.prompt.text, Index: i}})
 		}
@@ -133,8 +133,8 @@ func (m *measurement) checkRecordings() error {
 }
 
 // describe returns what all trials of a measurement of an auditor have in common.
-func (r *running) describe(m *measurement) (x run.Audit, err error) {
-	x = run.Audit{Project: m.target.project.Name, Auditor: m.variant.name, Export: m.target.hash}
+func (r *running) describe(m *measurement) (x run.AuditTrial, err error) {
+	x = run.AuditTrial{Project: m.target.project.Name, Auditor: m.variant.name, Export: m.target.hash}
 	if m.inProcess() {
 		return x, nil
 	}
@@ -264,7 +264,7 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 		}
 	} else {
 		c.Concurrency = cmp.Or(c.Concurrency, max(defaultAudits, r.slots))
-		c.Tries, c.FirstWait, c.Grace = auditAttempts, r.suite.auditWait, r.suite.auditGrace
+		c.Attempts, c.FirstWait, c.Grace = auditAttempts, r.suite.auditWait, r.suite.auditGrace
 	}
 	ctx, stop := untilStopped(t, margin)
 	r.onClose(func() error { stop(); return nil })
@@ -318,16 +318,16 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 }
 
 // itemsOf returns the jobs for the engine.
-func itemsOf(st store.Store, jobs []*trial) run.Items {
+func itemsOf(st store.Store, jobs []*trial) run.Jobs {
 	if jobs[0].audit == nil {
-		return run.Items{Count: len(jobs),
-			At: func(i int) run.Item { return jobs[i].review.Item() }}
+		return run.Jobs{Count: len(jobs),
+			At: func(i int) run.Job { return jobs[i].review.Item() }}
 	}
-	audits := make([]*run.Audit, len(jobs))
+	audits := make([]*run.AuditTrial, len(jobs))
 	for i, j := range jobs {
 		audits[i] = j.audit
 	}
-	return run.AuditItems(st, audits)
+	return run.AuditJobs(st, audits)
 }
 
 // parts returns what the plan is made of, by name: each variant's parts, the targets and

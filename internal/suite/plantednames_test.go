@@ -26,7 +26,7 @@ func TestADrawIsFilteredByItsName(t *testing.T) {
 		"marina":         {"marina@7", "marina@8"},
 		"marina.stays":   {"marina.stays@7", "marina.stays@8"},
 		"marina.stays@7": {"marina.stays@7"}} {
-		e, err := checkout("../..", Config{Filter: filter, Seed: 7, Seeds: 2})
+		e, err := checkout("../..", Settings{Filter: filter, Seed: 7, Seeds: 2})
 		require.NoError(t, err)
 		targets, err := e.drawnTargets()
 		require.NoError(t, err)

@@ -47,7 +47,7 @@ func checkSmoke(t T, _ *env, m *measurement) {
 			m.passed++
 		}
 	}
-	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(m.target.project.Known)))
+	t.Attr("found", fmt.Sprintf("%d/%d", j.Found, len(m.target.project.Vulnerabilities)))
 	t.Attr("verdict", string(j.Verdict))
 }
 
@@ -58,7 +58,7 @@ func reportCheck(t T, m *measurement, name string) {
 			t.Errorf("%s: %s: %s", m.target.pos(), g.Verdict, audit.OneLine(g.Text, 0))
 		}
 	}
-	for _, k := range m.target.project.Known {
+	for _, k := range m.target.project.Vulnerabilities {
 		if name == "flaws" && slices.Contains(m.smoke.Missed, k.ID) {
 			t.Logf("%s: missed %s: %s", k.Pos, k.ID, k.Title)
 		}
@@ -202,7 +202,7 @@ func printJudged(t T, r *running, ms []*measurement, j *judged) {
 // addedBySkill compares the trials of measurements with those of the variant without its
 // skill that ran beside them.
 func addedBySkill(ms []*measurement) string {
-	var now, beside [][]score.Trial
+	var now, beside [][]score.AuditTrial
 	for _, m := range ms {
 		now = append(now, record.ScoreTrials(m.record.Trials))
 		beside = append(beside, record.ScoreTrials(m.beside.record.Trials))
@@ -214,7 +214,7 @@ func addedBySkill(ms []*measurement) string {
 func smokeRow(m *measurement) line {
 	l := line{suite: "Smoke", who: m.variant.name, verdict: m.smoke.Verdict,
 		cause: smokeCause(m.smoke),
-		figures: []string{fmt.Sprintf("%d of %d flaws", m.smoke.Found, len(m.target.project.Known)),
+		figures: []string{fmt.Sprintf("%d of %d flaws", m.smoke.Found, len(m.target.project.Vulnerabilities)),
 			fmt.Sprintf("%d of 5", m.passed)}}
 	if n := len(m.trials); n > 1 {
 		l.n = n
@@ -296,9 +296,9 @@ func excluded(reasons []score.Reason) string {
 }
 
 // begunTrials returns the trials of a measurement that were begun.
-func begunTrials(m *measurement) []record.Trial {
+func begunTrials(m *measurement) []record.RecordedTrial {
 	return slices.DeleteFunc(slices.Clone(m.record.Trials),
-		func(t record.Trial) bool { return t.Seconds == 0 })
+		func(t record.RecordedTrial) bool { return t.Seconds == 0 })
 }
 
 // printWhole adds the row of an auditor over all of its projects: one figure, the gravest
@@ -344,7 +344,7 @@ func printWhole(t T, r *running, name string, ms []*measurement, j *judged) {
 	if s := j.pooled.Stability; s.Known > 0 {
 		l.cause = strings.TrimPrefix(l.cause+". Vulnerabilities found: "+s.String(), ". ")
 	}
-	var trials []record.Trial
+	var trials []record.RecordedTrial
 	for _, m := range ms {
 		if !m.inProcess() && m.begun() {
 			trials = append(trials, begunTrials(m)...)

@@ -66,7 +66,7 @@ func TestReadmeShowsWhatIsMeasured(t *testing.T) {
 	}
 	root, err := openRoot(os.DirFS("../.."), "", t.TempDir(), false)
 	require.NoError(t, err)
-	e := newEnv(Config{}, root)
+	e := newEnv(Settings{}, root)
 	recordings, err := e.recordings()
 	require.NoError(t, err)
 	holdBlock(t, page, "areas", areaTable(t, e, recordings))
@@ -126,7 +126,7 @@ func areaTable(t *testing.T, e *env, recordings map[string][]*variant) string {
 				Dimensions: dims})
 			require.NoError(t, err)
 			m := r.Metrics
-			f.put(fmt.Sprintf("%s, %d", name, len(key.Known)), v.name,
+			f.put(fmt.Sprintf("%s, %d", name, len(key.Vulnerabilities)), v.name,
 				fmt.Sprintf("%s, %s, %s", m.Recall, m.Precision, m.Classification))
 		}
 	}

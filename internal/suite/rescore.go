@@ -27,7 +27,7 @@ type Judge struct{ env *env }
 
 // NewJudge returns the judge of a root. Settings that it lacks are the shipped ones.
 func NewJudge(root string) (Judge, error) {
-	e, err := checkout(root, Config{})
+	e, err := checkout(root, Settings{})
 	return Judge{e}, err
 }
 
@@ -84,7 +84,7 @@ type reread struct {
 // difference to w; no record is changed. Records of one auditor are judged together. It returns
 // an error for a record that cannot be read and for a verdict of FAIL or INVALID.
 func (r Rescore) Run(w io.Writer) error {
-	e, err := checkout(r.Root, Config{Strict: r.Strict})
+	e, err := checkout(r.Root, Settings{Strict: r.Strict})
 	if err != nil {
 		return err
 	}
@@ -252,9 +252,9 @@ func (e *env) regressionAgain(x *reread) error {
 }
 
 // again reads the reports of trials again and has the last one of each scored.
-func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []record.Transcript,
+func again(entry audit.AuditorEntry, prefix string, old []record.RecordedTrial, kept []record.Transcript,
 	judge func(last *record.Transcript, rep *audit.Report, invalid string) (*score.Result,
-		error)) ([]record.Trial, error) {
+		error)) ([]record.RecordedTrial, error) {
 	trials := slices.Clone(old)
 	for i := range trials {
 		t := &trials[i]
@@ -290,7 +290,7 @@ func again(entry audit.AuditorEntry, prefix string, old []record.Trial, kept []r
 
 // belongs returns the transcript of the last attempt of a trial. It is an error if all of
 // them together consumed something else than the trial states.
-func belongs(t *record.Trial, runs []record.Transcript) (last *record.Transcript, err error) {
+func belongs(t *record.RecordedTrial, runs []record.Transcript) (last *record.Transcript, err error) {
 	var used audit.Usage
 	seconds := 0.0
 	for i := range runs {
@@ -359,7 +359,7 @@ func (x *reread) print(w io.Writer) error {
 }
 
 // trialLine returns a trial as one line.
-func trialLine(t *record.Trial) string {
+func trialLine(t *record.RecordedTrial) string {
 	if t.Invalid != "" || t.Result == nil {
 		return "INVALID: " + audit.OneLine(t.Invalid, 200)
 	}

@@ -53,7 +53,7 @@ func TestRescore(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	h.agents(p.Known, "agent: -envelope claude-stream -in 100 -out 5 -usd 0.1", "old: -find 15")
+	h.agents(p.Vulnerabilities, "agent: -envelope claude-stream -in 100 -out 5 -usd 0.1", "old: -find 15")
 	h.edit("fixtures/auditors.md", "| Kind | agent |\n", "| Kind | agent |\n| Format | sarif |\n")
 	require.True(t, play(t, "TestRegression", h.suite("-auditor", "agent", "-beside", "old",
 		"-trials", "2").Regression).Failed())
@@ -66,7 +66,7 @@ func TestRescore(t *testing.T) {
 	require.Contains(t, said, "unchanged: INVALID; no record is written")
 	require.Len(t, h.records(), 2, "one of each side")
 
-	h.agents(p.Known, "agent: -crash", "old: -crash") // whoever asks it again sees it
+	h.agents(p.Vulnerabilities, "agent: -crash", "old: -crash") // whoever asks it again sees it
 	said, err = h.rescore(first)
 	require.NoError(t, err, said)
 	require.Contains(t, said, ": PASS, was INVALID: ")
@@ -97,7 +97,7 @@ func TestRescoreRefuses(t *testing.T) {
 	h.repository(20)
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	h.agents(p.Known, "agent: -find 20", "other: -find 20", "crashes: -crash")
+	h.agents(p.Vulnerabilities, "agent: -find 20", "other: -find 20", "crashes: -crash")
 	for _, name := range []string{"agent", "other", "crashes"} {
 		play(t, "TestRegression", h.suite("-auditor", name).Regression)
 	}

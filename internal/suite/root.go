@@ -50,7 +50,7 @@ func Checkout(dir string) (fs.FS, error) {
 
 // checkout returns the environment of a command. Settings that the folder cfg.Root lacks come
 // from the folder dir.
-func checkout(dir string, cfg Config) (*env, error) {
+func checkout(dir string, cfg Settings) (*env, error) {
 	fsys, err := Checkout(dir)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ type running struct {
 
 // An engine carries out a plan: in this process or by workers.
 type engine interface {
-	Wait(ctx context.Context, key string) (run.Result, error)
+	Wait(ctx context.Context, key string) (run.JobResult, error)
 	Finish() (run.Summary, error)
 }
 
@@ -175,7 +175,7 @@ func (r *running) make(t T, x *trial) error {
 	if err != nil {
 		return err
 	}
-	x.result = run.Result{Outcome: audit.OutcomeCorrect, Value: &run.Audited{Run: a, Dir: dir,
+	x.result = run.JobResult{Outcome: audit.OutcomeCorrect, Value: &run.Audited{Run: a, Dir: dir,
 		Usage: a.Usage}}
 	return nil
 }

@@ -50,13 +50,13 @@ func prepareRecord(r *running, m *measurement) (err error) {
 // goalsFor returns the goals of an auditor on a project. What goals.md states for the
 // auditor by name takes the place of the project's own goals. Entries of fixes have no goal:
 // random findings hit some where few functions are shown.
-func (e *env) goalsFor(p *audit.Project, name string) (score.Goals, error) {
+func (e *env) goalsFor(p *audit.Project, name string) (score.ProjectGoals, error) {
 	if p.OfFixes() {
-		return score.Goals{AtChance: true, Goalless: true}, nil
+		return score.ProjectGoals{AtChance: true, Goalless: true}, nil
 	}
 	goals, err := e.goals()
 	if err != nil {
-		return score.Goals{}, err
+		return score.ProjectGoals{}, err
 	}
 	own, named := goals.For[name]
 	if !named {
@@ -242,9 +242,9 @@ func addTrial(m *measurement, i int, x *trial, v *run.Audited) {
 
 // trialOf returns the outcome of a trial's last attempt and the usage summed over all
 // attempts.
-func trialOf(v *run.Audited) record.Trial {
+func trialOf(v *run.Audited) record.RecordedTrial {
 	a := &v.Run
-	t := record.Trial{Invalid: a.Invalid, Seconds: a.Duration.Seconds(), Usage: v.Usage,
+	t := record.RecordedTrial{Invalid: a.Invalid, Seconds: a.Duration.Seconds(), Usage: v.Usage,
 		Claimed: a.Report.Coverage,
 		Memory:  a.PeakMemory, Exposed: a.Exposed, Confined: a.Confined, Unconfirmed: a.Unconfirmed,
 		EarlyEnds: v.EarlyEnds, Network: a.Network}

@@ -42,7 +42,7 @@ func (c ScoreReports) Run(w io.Writer) error {
 		}
 		return err
 	}
-	e, err := checkout(c.Root, Config{Strict: c.Strict})
+	e, err := checkout(c.Root, Settings{Strict: c.Strict})
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (c ScoreReports) readTrials(m *measurement, w io.Writer) error {
 		m.record.Auditor = m.variant.name
 		a := audit.AuditRun{Raw: b, Report: rep, Whole: true}
 		m.trials = append(m.trials,
-			&trial{audit: &run.Audit{}, result: run.Result{Outcome: audit.OutcomeCorrect,
+			&trial{audit: &run.AuditTrial{}, result: run.JobResult{Outcome: audit.OutcomeCorrect,
 				Value: &run.Audited{Run: a}}})
 	}
 	return nil

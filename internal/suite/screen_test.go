@@ -23,7 +23,7 @@ func busy(agents int) *summary {
 	s := &summary{last: step{"all of it, as pages", "go run ./cmd/assay report"}}
 	verdicts := []audit.Verdict{audit.Fail, audit.Warn, audit.Pass, audit.Invalid}
 	spent := func(seconds, usd float64) []string {
-		return usedBy([]record.Trial{{Seconds: seconds,
+		return usedBy([]record.RecordedTrial{{Seconds: seconds,
 			Usage: audit.Usage{USD: usd, Priced: true}}})
 	}
 	for a := range agents {

@@ -16,9 +16,9 @@ func TestSmokeTellsWhatFailed(t *testing.T) {
 	smoke := func(missed int, severity audit.Severity) score.SmokeJudgement {
 		result := &score.Result{}
 		for i, id := range []string{"SMOKE-1", "SMOKE-2", "SMOKE-3", "SMOKE-4", "SMOKE-5"} {
-			known := score.KnownResult{ID: id, Finding: 0, Credit: 1}
+			known := score.EntryResult{ID: id, Finding: 0, Credit: 1}
 			if i >= 5-missed {
-				known = score.KnownResult{ID: id, Finding: -1}
+				known = score.EntryResult{ID: id, Finding: -1}
 			}
 			result.Known = append(result.Known, known)
 		}

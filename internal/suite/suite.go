@@ -128,7 +128,7 @@ func (s *Suite) Main(m interface{ Run() int }) int {
 
 // notRun returns the auditors and reviewers that were named and never run. A PASS for
 // them would be meaningless.
-func (s *Suite) notRun(c *Config) []string {
+func (s *Suite) notRun(c *Settings) []string {
 	if s.began != s.lacking || s.began == 0 {
 		return nil
 	}

@@ -283,7 +283,7 @@ func (l *line) asRecorded() bool { return l.kind == rowReplay && l.verdict == sc
 var usedHeads = []string{"cost", "tokens", "turns", "time"}
 
 // usedBy returns the cells of usedHeads for live trials together; nil without any.
-func usedBy(trials []record.Trial) []string {
+func usedBy(trials []record.RecordedTrial) []string {
 	if len(trials) == 0 {
 		return nil
 	}

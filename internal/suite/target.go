@@ -23,7 +23,7 @@ import (
 // A target is what a leaf measures on: a project, the smoke class or a case.
 type target struct {
 	project *audit.Project
-	drawn   *planted.Target // of a planted project or area; else nil
+	drawn   *planted.Export // of a planted project or area; else nil
 	class   fs.FS           // of Smoke; else nil
 	fix     *shownFix       // of a table of fixes; else nil
 	hash    string          // of the source that is shown
@@ -65,7 +65,7 @@ func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64,
 	var remove func() error
 	var err error
 	if x.fix != nil {
-		var s *fixes.Sealed
+		var s *fixes.SealedTarget
 		if s, remove, err = x.exportFix(ctx, fetch); err == nil {
 			task = s.Task
 			x.show(s)
@@ -87,7 +87,7 @@ func (x *target) audit(ctx context.Context, a audit.Auditor, usd float64,
 
 // Sealed writes a project's sealed export into a new folder: of its draw where it is
 // planted, else of the clone that fetch returns. It returns the folder and what removes it.
-func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Target,
+func Sealed(ctx context.Context, p *audit.Project, drawn *planted.Export,
 	fetch fixes.Fetch) (dir string, remove func() error, err error) {
 	tmp, remove, err := box.TempDir("export")
 	if err != nil {
@@ -117,8 +117,8 @@ const (
 	allPlanted, allAreas = "planted", "areas"
 )
 
-// Project returns the key of this name, with the draw where it is planted.
-func Project(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
+// Template returns the key of this name, with the draw where it is planted.
+func Project(fsys fs.FS, name string) (*planted.Export, *audit.Project, error) {
 	drawn, key, err := Drawn(fsys, name)
 	if drawn != nil || err != nil {
 		return drawn, key, err
@@ -164,14 +164,14 @@ func PlantedNames(fsys fs.FS) (names []string, err error) {
 // and a seed, which is part of the key's name unless it is the default one, since the
 // draw has records and baselines of its own. It returns nil for a name that no planted
 // project has.
-func Drawn(fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
+func Drawn(fsys fs.FS, name string) (*planted.Export, *audit.Project, error) {
 	return drawWith(readPlanted(fsys), fsys, name)
 }
 
 // readPlanted returns a function that reads planted projects by name, each once.
-func readPlanted(fsys fs.FS) func(name string) (*planted.Project, error) {
-	held := map[string]*planted.Project{}
-	return func(name string) (*planted.Project, error) {
+func readPlanted(fsys fs.FS) func(name string) (*planted.Template, error) {
+	held := map[string]*planted.Template{}
+	return func(name string) (*planted.Template, error) {
 		if p := held[name]; p != nil {
 			return p, nil
 		}
@@ -182,8 +182,8 @@ func readPlanted(fsys fs.FS) func(name string) (*planted.Project, error) {
 }
 
 // drawWith is Drawn with a function that reads planted projects.
-func drawWith(read func(name string) (*planted.Project, error),
-	fsys fs.FS, name string) (*planted.Target, *audit.Project, error) {
+func drawWith(read func(name string) (*planted.Template, error),
+	fsys fs.FS, name string) (*planted.Export, *audit.Project, error) {
 	base, number, seeded := strings.Cut(name, "@")
 	project, area, _ := strings.Cut(base, ".")
 	names, err := PlantedNames(fsys)

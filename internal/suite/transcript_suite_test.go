@@ -33,7 +33,7 @@ func TestTranscripts(t *testing.T) {
 	require.NoError(t, err)
 	key, err := fixture.ReadSmoke(os.DirFS(h.dir), "fixtures/smoke.md", tree)
 	require.NoError(t, err)
-	h.agents(key.Project.Known, "stream: -envelope claude-stream -in 400 -out 50 -usd 1.5",
+	h.agents(key.Project.Vulnerabilities, "stream: -envelope claude-stream -in 400 -out 50 -usd 1.5",
 		"fails: -fail -1 -say 'the key is "+secret+"'", "breaks: -truncate")
 	for _, name := range []string{"stream", "fails", "breaks"} {
 		play(t, "TestSmoke", h.suite("-auditor", name).Smoke)

@@ -301,7 +301,7 @@ func (v *verify) planted(t T, name string) {
 	defer stop()
 	var proved *planted.Proof
 	if err == nil {
-		proved, err = planted.Verify(context.Background(), p, planted.Options{Servers: servers,
+		proved, err = planted.Verify(context.Background(), p, planted.ProofOptions{Servers: servers,
 			Cache: filepath.Join(cache, "planted"), Quick: !whole})
 	}
 	if errors.Is(err, postgres.ErrMissing) || errors.Is(err, planted.ErrMissing) {
@@ -329,7 +329,7 @@ func (v *verify) planted(t T, name string) {
 	v.keep(t, p.Pos, id, proof.Proved{Content: p.Hash(), Runtime: how, Effects: "-"}, same)
 }
 
-func plantedServers() (servers []planted.Server, stop func(), err error) {
+func plantedServers() (servers []planted.DatabaseServer, stop func(), err error) {
 	var stops []func()
 	stop = func() {
 		for _, s := range stops {

@@ -30,7 +30,7 @@ func (r *running) spread(ctx context.Context, plan *run.Plan) (bool, error) {
 	}
 	jobs := r.jobs()
 	enqueued, err := db.Enqueue(ctx, plan,
-		func(i int) river.Task { return river.TaskOf(jobs[i].review) })
+		func(i int) river.ReviewArgs { return river.ReviewArgsOf(jobs[i].review) })
 	if err != nil {
 		return false, err
 	}
@@ -112,7 +112,7 @@ func isDeserted(err error) bool { return errors.Is(err, river.ErrDeserted) }
 // stay in this process.
 func (r *running) auditByWorker(ctx context.Context, m *measurement,
 	i int, usd float64) (audit.AuditRun, string, error) {
-	task := river.AuditTask{Run: r.id, Project: m.target.project.Name, Auditor: m.variant.name,
+	task := river.AuditArgs{Run: r.id, Project: m.target.project.Name, Auditor: m.variant.name,
 		Trial: i, Export: m.target.hash,
 		MaxUSD: usd, Entry: entryHash(m.variant.entry, m.variant.auditor)}
 	b, err := r.workers.Audit(ctx, task)
@@ -141,7 +141,7 @@ type remoteRun struct {
 }
 
 // remoteAudit makes an attempt of an audit for another process.
-func (e *env) remoteAudit(ctx context.Context, t river.AuditTask) (b []byte, err error) {
+func (e *env) remoteAudit(ctx context.Context, t river.AuditArgs) (b []byte, err error) {
 	x, targetErr := e.target(t.Project)
 	registry, err := e.registry()
 	registry.Budget = math.Inf(1) // the plan's is kept where it was made: t.MaxUSD
@@ -186,7 +186,7 @@ type Workers struct{ env *env }
 
 // NewWorkers opens the repository at dir with the flags of cfg. cfg.DB must be a
 // postgres:// URL; numbers of 0 take the flags' defaults.
-func NewWorkers(dir string, cfg Config) (*Workers, error) {
+func NewWorkers(dir string, cfg Settings) (*Workers, error) {
 	if cfg.DB = cmp.Or(cfg.DB, os.Getenv("ASSAY_DB")); cfg.DB == "" {
 		return nil, errors.New(
 			"ASSAY_DB is not set: workers share a PostgreSQL: expected a URL like postgres://assay@db.example/assay")
@@ -246,7 +246,7 @@ func (w *Workers) Enqueue(ctx context.Context, out io.Writer) (id string, err er
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	id, joined, err := db.EnqueueOnly(ctx, plan,
-		func(i int) river.Task { return river.TaskOf(jobs[i].review) })
+		func(i int) river.ReviewArgs { return river.ReviewArgsOf(jobs[i].review) })
 	switch {
 	case err != nil:
 	case joined:
@@ -258,7 +258,7 @@ func (w *Workers) Enqueue(ctx context.Context, out io.Writer) (id string, err er
 }
 
 // enqueueCommand returns the command that continues the run.
-func (c *Config) enqueueCommand() string {
+func (c *Settings) enqueueCommand() string {
 	words := []string{"assay enqueue"}
 	add := func(name, value string) {
 		if value != "" {
@@ -319,7 +319,7 @@ func (w *Workers) Work(ctx context.Context, name string, slots, audits int, drai
 // A rebuilder makes trials of tasks, from this copy of the repository.
 type rebuilder struct {
 	env   *env
-	cases map[string]run.Trial
+	cases map[string]run.ReviewTrial
 
 	mu        sync.Mutex
 	reviewers map[string]audit.Reviewer
@@ -330,11 +330,11 @@ func (e *env) rebuilder() (*rebuilder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rebuilder{env: e, cases: map[string]run.Trial{}, reviewers: map[string]audit.Reviewer{}}
+	r := &rebuilder{env: e, cases: map[string]run.ReviewTrial{}, reviewers: map[string]audit.Reviewer{}}
 	for _, app := range corpus.Apps {
 		for _, family := range app.Families {
 			for _, c := range family.Cases {
-				r.cases[c.ID()] = run.Trial{Case: c, Spec: app.Spec}
+				r.cases[c.ID()] = run.ReviewTrial{Case: c, Spec: app.Spec}
 			}
 		}
 	}
@@ -348,16 +348,16 @@ func (r *rebuilder) close() {
 }
 
 // item returns river.ErrOther for what is missing here: another worker may have it.
-func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
+func (r *rebuilder) item(_ context.Context, t river.ReviewArgs) (run.Job, error) {
 	trial, ok := r.cases[t.Case]
 	if !ok {
-		return run.Item{}, fmt.Errorf("%w: there is no case %s", river.ErrOther, t.Case)
+		return run.Job{}, fmt.Errorf("%w: there is no case %s", river.ErrOther, t.Case)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, err := r.env.prompt(t.Prompt)
 	if err != nil {
-		return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
+		return run.Job{}, fmt.Errorf("%w: %w", river.ErrOther, err)
 	}
 	reviewer, ok := r.reviewers[t.Reviewer]
 	if !ok {
@@ -367,7 +367,7 @@ func (r *rebuilder) item(_ context.Context, t river.Task) (run.Item, error) {
 			reviewer, err = registry.Reviewer(t.Reviewer)
 		}
 		if err != nil {
-			return run.Item{}, fmt.Errorf("%w: %w", river.ErrOther, err)
+			return run.Job{}, fmt.Errorf("%w: %w", river.ErrOther, err)
 		}
 		r.reviewers[t.Reviewer] = reviewer
 	}

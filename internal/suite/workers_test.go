@@ -37,7 +37,7 @@ func (h *house) postgres() (dsn string) {
 // error.
 func (h *house) worker(audits int, drain bool) (stop func() error) {
 	h.t.Helper()
-	s, err := NewWorkers(h.dir, Config{})
+	s, err := NewWorkers(h.dir, Settings{})
 	require.NoError(h.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -64,7 +64,7 @@ func (h *house) worker(audits int, drain bool) (stop func() error) {
 // A file is none of what workers share, and none is made.
 func TestWorkersShareNoFile(t *testing.T) {
 	for _, db := range []string{"results.db", "host=127.0.0.1 password=hunter2"} {
-		_, err := NewWorkers(t.TempDir(), Config{DB: db})
+		_, err := NewWorkers(t.TempDir(), Settings{DB: db})
 		require.ErrorContains(t, err,
 			"is no PostgreSQL, which workers share: expected a URL like postgres://")
 		require.NotContains(t, err.Error(), "hunter2")
@@ -101,7 +101,7 @@ func TestBenchWithWorkers(t *testing.T) {
 	bench()
 	require.Len(t, requests(), all)
 	require.Len(t, runs(t, dsn), 1)
-	s, err := NewWorkers(h.dir, Config{Models: []string{"some/model"},
+	s, err := NewWorkers(h.dir, Settings{Models: []string{"some/model"},
 		Budget: math.Inf(1), Reuse: true})
 	require.NoError(t, err)
 	var out strings.Builder
@@ -163,7 +163,7 @@ func TestAuditsWithWorkers(t *testing.T) {
 	dsn := h.postgres()
 	p, err := fixture.ReadProject(os.DirFS(h.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	h.agents(p.Known, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "broken: -truncate",
+	h.agents(p.Vulnerabilities, "steady: -envelope claude -in 1000 -out 50 -usd 0.25", "broken: -truncate",
 		"writes: -write f00.java,new.java")
 	stop := h.worker(2, false)
 	f := play(t, "TestRegression", h.suite("-auditor", "steady,broken,writes",
@@ -201,7 +201,7 @@ func TestAuditsWithWorkers(t *testing.T) {
 	other.corpus(1)
 	t.Setenv("ASSAY_MIRROR", mirror)
 	t.Setenv("ASSAY_DB", dsn)
-	other.agents(p.Known, "steady: -find 3")
+	other.agents(p.Vulnerabilities, "steady: -find 3")
 	refuses := other.worker(1, false)
 	s := h.suite("-auditor", "steady")
 	f = play(t, "TestRegression", s.Regression)
@@ -214,7 +214,7 @@ func TestAuditsWithWorkers(t *testing.T) {
 // TestARunIsCarriedOnWhereItBegan: the command names its folder, and a shell takes each
 // flag as one word.
 func TestARunIsCarriedOnWhereItBegan(t *testing.T) {
-	c := Config{Root: "/my tests", Filter: "shop/*", Trials: 2, Budget: 5, Concurrency: 8}
+	c := Settings{Root: "/my tests", Filter: "shop/*", Trials: 2, Budget: 5, Concurrency: 8}
 	require.Equal(t,
 		"assay enqueue '--root=/my tests' '--filter=shop/*' --trials=2 --budget=5 --concurrency=8",
 		c.enqueueCommand())

@@ -15,9 +15,9 @@ import (
 
 const auditQueue = "audits" // they take hours, and have slots of their own
 
-// An AuditTask is a job: one trial of an auditor on a project. The worker makes
+// An AuditArgs is a job: one trial of an auditor on a project. The worker makes
 // the sealed export itself, from the pinned commit.
-type AuditTask struct {
+type AuditArgs struct {
 	// Run is who asks; or, the same for whoever asks, what is asked: then what was made,
 	// or is being made, for somebody who was killed is taken.
 	Run     string `json:"run" river:"unique"`
@@ -32,10 +32,10 @@ type AuditTask struct {
 }
 
 // Kind is River's name for it.
-func (AuditTask) Kind() string { return "audit" }
+func (AuditArgs) Kind() string { return "audit" }
 
 // key returns the key of the audit within its run.
-func (t AuditTask) key() string {
+func (t AuditArgs) key() string {
 	return fmt.Sprintf("%s/%s/%d/%s", t.Project, t.Auditor, t.Trial, t.Try)
 }
 
@@ -46,7 +46,7 @@ var ErrDeserted = errors.New("no worker takes audits")
 // starts the audit again. The n-th audit that a process requests of the same Run is the same
 // for all processes: they share its result, finished or under way. It returns ErrDeserted if no
 // worker that takes audits has reported for a while.
-func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
+func (db *DB) Audit(ctx context.Context, t AuditArgs) ([]byte, error) {
 	id, err := db.ask(ctx, &t)
 	if err != nil {
 		return nil, err
@@ -83,11 +83,11 @@ func (db *DB) Audit(ctx context.Context, t AuditTask) ([]byte, error) {
 
 // ask requests the next attempt of an audit that this process has not requested yet. It returns
 // the ID of its job, 0 if there is a result already.
-func (db *DB) ask(ctx context.Context, t *AuditTask) (id int64, err error) {
-	of := AuditTask{Run: t.Run, Project: t.Project, Auditor: t.Auditor, Trial: t.Trial}
+func (db *DB) ask(ctx context.Context, t *AuditArgs) (id int64, err error) {
+	of := AuditArgs{Run: t.Run, Project: t.Project, Auditor: t.Auditor, Trial: t.Trial}
 	db.mu.Lock()
 	if db.asked == nil {
-		db.asked = map[AuditTask]int{}
+		db.asked = map[AuditArgs]int{}
 	}
 	db.asked[of]++
 	t.Try = strconv.Itoa(db.asked[of])
@@ -150,12 +150,12 @@ func (db *DB) withdraw(id int64) error {
 }
 
 type auditWorker struct {
-	river.WorkerDefaults[AuditTask]
+	river.WorkerDefaults[AuditArgs]
 	workers *workers
 }
 
 // Work carries out the audit.
-func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err error) {
+func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditArgs]) (err error) {
 	end := w.workers.hold(job.ID)
 	defer func() { end(err) }()
 	if w.workers.Audit == nil {
@@ -184,7 +184,7 @@ func (w *auditWorker) Work(ctx context.Context, job *river.Job[AuditTask]) (err 
 }
 
 // put stores the result of a job and completes it.
-func (w *auditWorker) put(ctx context.Context, job *river.Job[AuditTask], b []byte) error {
+func (w *auditWorker) put(ctx context.Context, job *river.Job[AuditArgs], b []byte) error {
 	return pgx.BeginFunc(ctx, w.workers.db.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx,
 			"INSERT INTO spread_audits (run_id, audit_key, result) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job.Args.Run, job.Args.key(), b); err != nil {

@@ -52,7 +52,7 @@ type batcher struct {
 
 type ask struct {
 	ctx    context.Context
-	item   *run.Item
+	item   *run.Job
 	answer chan permit
 	turn   int64 // that gave this permit, committed or not; 0: none
 	permit permit
@@ -68,11 +68,11 @@ type permit struct {
 
 // An ending is a try that ended: with the trial's outcome, or to be tried again.
 type ending struct {
-	job      *river.Job[Task]
-	item     *run.Item
+	job      *river.Job[ReviewArgs]
+	item     *run.Job
 	lease    *run.Lease        // that ends; nil where nothing was begun
 	turn     int64             // that ended it, committed or not; 0: none
-	try      run.Try           // that ended
+	try      run.AttemptResult // that ended
 	row      *store.Evaluation // the outcome
 	skipped  string            // the outcome: never begun, and why
 	attempts []audit.Attempt   // all of them, earlier workers' too
@@ -96,7 +96,7 @@ type kept struct {
 type stop struct{ scope, name, why string }
 
 // permit waits for permission to start an attempt.
-func (d *batcher) permit(ctx context.Context, it *run.Item) permit {
+func (d *batcher) permit(ctx context.Context, it *run.Job) permit {
 	a := &ask{ctx: ctx, item: it, answer: make(chan permit, 1)}
 	select {
 	case d.asks <- a:
@@ -296,7 +296,7 @@ func (d *batcher) decide(s *shared, held map[*run.Lease]bool, asks []*ask,
 }
 
 // decideOn returns the permit of an item, or how long it has to wait.
-func (d *batcher) decideOn(s *shared, it *run.Item, began time.Time) (p permit,
+func (d *batcher) decideOn(s *shared, it *run.Job, began time.Time) (p permit,
 	wait time.Duration) {
 	if why := s.stopped(it); why != "" {
 		return permit{never: why}, 0

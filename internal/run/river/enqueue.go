@@ -18,9 +18,9 @@ import (
 	"assay/internal/run"
 )
 
-// A Task is a job: a trial named such that a worker can rebuild it from its own copy of the
+// A ReviewArgs is a job: a trial named such that a worker can rebuild it from its own copy of the
 // repository. It holds no code, no answer and no API key.
-type Task struct {
+type ReviewArgs struct {
 	Run      string `json:"run"`
 	Key      string `json:"key"`  // of the trial: what is rebuilt must have it too
 	Case     string `json:"case"` // audit.Case.ID
@@ -30,11 +30,11 @@ type Task struct {
 }
 
 // Kind is River's name for it.
-func (Task) Kind() string { return "trial" }
+func (ReviewArgs) Kind() string { return "trial" }
 
-// TaskOf returns the task of a trial; Enqueue fills in the run.
-func TaskOf(t *run.Trial) Task {
-	return Task{Key: t.Key(), Case: t.Case.ID(), Reviewer: t.Reviewer.Name(), Prompt: t.PromptName,
+// ReviewArgsOf returns the task of a trial; Enqueue fills in the run.
+func ReviewArgsOf(t *run.ReviewTrial) ReviewArgs {
+	return ReviewArgs{Key: t.Key(), Case: t.Case.ID(), Reviewer: t.Reviewer.Name(), Prompt: t.PromptName,
 		Trial: t.Index}
 }
 
@@ -51,7 +51,7 @@ const chunk = 2000 // jobs in a transaction
 // yet, in the plan's order. task names the trial of an item of the plan by its number.
 // Where workers are about the very same plan already, that run is given and nothing is enqueued:
 // nothing is paid for twice.
-func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) Task) (*Run, error) {
+func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) ReviewArgs) (*Execution, error) {
 	id, joined, err := db.EnqueueOnly(ctx, plan, task)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) Task
 }
 
 // EnqueueOnly is like Enqueue for callers that do not wait for the results.
-func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) Task) (id string,
+func (db *DB) EnqueueOnly(ctx context.Context, plan *run.Plan, task func(i int) ReviewArgs) (id string,
 	joined bool, err error) {
 	if plan.Config.Budget == 0 {
 		return "", false,
@@ -112,7 +112,7 @@ func (db *DB) cutOff(ctx context.Context, identity string) error {
 // insert writes the run with its providers, and then its jobs, in transactions that
 // are short, and are worked on at once.
 func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string,
-	task func(i int) Task) error {
+	task func(i int) ReviewArgs) error {
 	c, ask := plan.Config, plan.Ask()
 	client, err := db.inserter()
 	if err != nil {
@@ -121,7 +121,7 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string,
 	err = pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx,
 			"INSERT INTO spread_runs (run_id, identity, budget, remaining, missing, config) VALUES ($1, $2, $3, $4, $4, $5)",
-			id, identity, c.Budget, len(ask), settings{c.Tries, c.FirstWait, c.MaxWait, c.Stall})
+			id, identity, c.Budget, len(ask), settings{c.Attempts, c.FirstWait, c.MaxWait, c.Stall})
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (db *DB) insert(ctx context.Context, plan *run.Plan, id, identity string,
 
 // enqueue writes jobs of a run, unless it was stopped meanwhile.
 func enqueue(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], id string,
-	plan *run.Plan, ask []int32, task func(i int) Task) error {
+	plan *run.Plan, ask []int32, task func(i int) ReviewArgs) error {
 	jobs := make([]river.InsertManyParams, len(ask))
 	for k, i := range ask {
 		t := task(int(i))

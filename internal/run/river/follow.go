@@ -13,19 +13,19 @@ import (
 
 const look = 300 * time.Millisecond // from one look at a run to the next
 
-// A Run is a plan that workers carry out, seen from where its results are waited
+// A Execution is a plan that workers carry out, seen from where its results are waited
 // for.
-type Run struct {
+type Execution struct {
 	ID string
 	// Joined says that workers were about the very same plan already.
 	Joined bool
 
-	*run.Results
+	*run.PendingResults
 
 	db       *DB
 	plan     *run.Plan
 	deserted chan struct{}
-	items    map[string]*run.Item
+	items    map[string]*run.Job
 
 	// What follows belongs to the goroutine that watches, until it is done.
 	state   run.State
@@ -51,11 +51,11 @@ type account struct {
 
 // follow watches a run until everything has its outcome. When ctx ends, nothing
 // more is begun, tries in flight get the plan's grace, and the rest is skipped.
-func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) *Run {
+func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) *Execution {
 	items := plan.Items()
-	r := &Run{ID: id, Joined: joined, Results: plan.Results(), db: db, plan: plan,
+	r := &Execution{ID: id, Joined: joined, PendingResults: plan.Results(), db: db, plan: plan,
 		deserted: make(chan struct{}), began: time.Now(),
-		items: make(map[string]*run.Item, items.Count)}
+		items: make(map[string]*run.Job, items.Count)}
 	r.done, r.moved, r.notice = r.began, r.began, r.began.Add(plan.Config.Stall)
 	r.state.Planned = items.Count
 	known := true
@@ -77,17 +77,17 @@ func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool
 
 // Deserted is closed when no worker has shown itself for a while and there is
 // still something to do.
-func (r *Run) Deserted() <-chan struct{} { return r.deserted }
+func (r *Execution) Deserted() <-chan struct{} { return r.deserted }
 
 // Finish waits for the end of the run and returns its summary. The error is run.ErrAccounting,
 // or says that the database was unreachable for too long.
-func (r *Run) Finish() (run.Summary, error) {
+func (r *Execution) Finish() (run.Summary, error) {
 	<-r.Done()
 	return r.summary, r.err
 }
 
 // watch follows the run in the database until it ends.
-func (r *Run) watch(ctx context.Context) (run.Summary, error) {
+func (r *Execution) watch(ctx context.Context) (run.Summary, error) {
 	r.tell(run.Event{Kind: run.Began})
 	c := r.plan.Config
 	var seen time.Time // when a worker was last there
@@ -141,7 +141,7 @@ func (db *DB) Stop(ctx context.Context, id, why string) (stopped int64, err erro
 }
 
 // desert reports, once, that no worker is left.
-func (r *Run) desert() {
+func (r *Execution) desert() {
 	select {
 	case <-r.deserted:
 	default:
@@ -151,7 +151,7 @@ func (r *Run) desert() {
 }
 
 // look reads the account and the new results of the run.
-func (r *Run) look(ctx context.Context) error {
+func (r *Execution) look(ctx context.Context) error {
 	var a account
 	// First the account: what it counts is in the tables read after it.
 	err := r.db.pool.QueryRow(ctx,
@@ -170,7 +170,7 @@ func (r *Run) look(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.deliver(ev.Trial, run.Result{Outcome: ev.Outcome, Evaluation: ev, Reused: ev.Run != r.ID})
+		r.deliver(ev.Trial, run.JobResult{Outcome: ev.Outcome, Evaluation: ev, Reused: ev.Run != r.ID})
 		r.last = ev.ID
 	}
 	if err := r.skipped(ctx); err != nil {
@@ -180,7 +180,7 @@ func (r *Run) look(ctx context.Context) error {
 }
 
 // skipped reads the trials that were skipped.
-func (r *Run) skipped(ctx context.Context) error {
+func (r *Execution) skipped(ctx context.Context) error {
 	var n int
 	if err := r.db.pool.QueryRow(ctx, "SELECT count(*) FROM spread_skipped WHERE run_id = $1",
 		r.ID).Scan(&n); err != nil {
@@ -197,7 +197,7 @@ func (r *Run) skipped(ctx context.Context) error {
 }
 
 // said takes in why nothing more is sent.
-func (r *Run) said(ctx context.Context) error {
+func (r *Execution) said(ctx context.Context) error {
 	stops, err := r.db.stops(ctx, r.ID)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (db *DB) stops(ctx context.Context, id string) ([]string, error) {
 }
 
 // announce says what a run waits for in which no trial gets an outcome, and until when.
-func (r *Run) announce(c *run.Config) {
+func (r *Execution) announce(c *run.Config) {
 	now := time.Now()
 	if now.Before(r.notice) {
 		return
@@ -228,7 +228,7 @@ func (r *Run) announce(c *run.Config) {
 }
 
 // deliver hands a result to whoever waits for it, once.
-func (r *Run) deliver(key string, res run.Result) {
+func (r *Execution) deliver(key string, res run.JobResult) {
 	it := r.items[key]
 	res.Key = key
 	res.Evaluation.Reply, res.Evaluation.Attempts = "", nil
@@ -246,7 +246,7 @@ func (r *Run) deliver(key string, res run.Result) {
 }
 
 // tell reports an event with the state of the run.
-func (r *Run) tell(ev run.Event) {
+func (r *Execution) tell(ev run.Event) {
 	r.state.Spent, r.state.Expected = r.account.budget.Spent, r.account.budget.Spent+max(0, r.left)
 	r.state.Elapsed = time.Since(r.began)
 	if f := r.plan.Config.Progress; f != nil {
@@ -257,7 +257,7 @@ func (r *Run) tell(ev run.Event) {
 
 // end takes in what was passed by: rows may become visible in another order than
 // that of their numbers.
-func (r *Run) end(ctx context.Context) (run.Summary, error) {
+func (r *Execution) end(ctx context.Context) (run.Summary, error) {
 	r.last = 0
 	if err := r.look(ctx); err != nil {
 		return run.Summary{State: r.state}, err
@@ -270,27 +270,27 @@ func (r *Run) end(ctx context.Context) (run.Summary, error) {
 }
 
 // skip delivers a trial as skipped.
-func (r *Run) skip(key, why string) {
+func (r *Execution) skip(key, why string) {
 	if it := r.items[key]; it != nil {
 		r.deliver(key, run.Skipped(it, why))
 	}
 }
 
 // skipRest skips what has no result yet.
-func (r *Run) skipRest(why string) {
+func (r *Execution) skipRest(why string) {
 	for key := range r.items {
 		r.skip(key, why)
 	}
 }
 
 // detach ends the waiting, not the run: workers that are busy bring it to its end.
-func (r *Run) detach(ctx context.Context) (run.Summary, error) {
+func (r *Execution) detach(ctx context.Context) (run.Summary, error) {
 	r.skipRest("stopped, and no worker has said so yet")
 	return r.sum(ctx, r.plan.Config.Run, nil)
 }
 
 // sum returns the summary of the run.
-func (r *Run) sum(ctx context.Context, rec store.Run, err error) (run.Summary, error) {
+func (r *Execution) sum(ctx context.Context, rec store.Run, err error) (run.Summary, error) {
 	if e := r.said(ctx); err == nil {
 		err = e
 	}

@@ -100,16 +100,16 @@ func modelNamed(name, base string) (audit.Reviewer, error) {
 }
 
 // trials gives n trials: families of six cases, the last four of each bad.
-func trials(n int, r audit.Reviewer) []run.Trial {
+func trials(n int, r audit.Reviewer) []run.ReviewTrial {
 	spec := &audit.Spec{App: "shop", Prompt: "A shop."}
-	var out []run.Trial
+	var out []run.ReviewTrial
 	for i := range n {
 		c := &audit.Case{App: "shop", Query: fmt.Sprintf("q%03d", i/6), Number: i%6 + 1,
 			Label: audit.Good, Language: "sql", Code: fmt.Sprint("SELECT ", i)}
 		if i%6 >= 2 {
 			c.Label, c.Violates = audit.Bad, []int{2}
 		}
-		out = append(out, run.Trial{Case: c, Spec: spec, PromptName: "p",
+		out = append(out, run.ReviewTrial{Case: c, Spec: spec, PromptName: "p",
 			Prompt: "Judge.", Reviewer: r})
 	}
 	return out
@@ -118,13 +118,13 @@ func trials(n int, r audit.Reviewer) []run.Trial {
 // A house is what a test's plans and workers are made of.
 type house struct {
 	reviewer audit.Reviewer
-	items    []run.Item
-	trials   []run.Trial
-	byKey    map[string]run.Item
+	items    []run.Job
+	trials   []run.ReviewTrial
+	byKey    map[string]run.Job
 }
 
-func newHouse(ts []run.Trial) *house {
-	h := &house{reviewer: ts[0].Reviewer, trials: ts, byKey: map[string]run.Item{}}
+func newHouse(ts []run.ReviewTrial) *house {
+	h := &house{reviewer: ts[0].Reviewer, trials: ts, byKey: map[string]run.Job{}}
 	for i := range ts {
 		it := ts[i].Item()
 		h.items = append(h.items, it)
@@ -133,9 +133,9 @@ func newHouse(ts []run.Trial) *house {
 	return h
 }
 
-func (h *house) task(i int) river.Task { return river.TaskOf(&h.trials[i]) }
+func (h *house) task(i int) river.ReviewArgs { return river.ReviewArgsOf(&h.trials[i]) }
 
-func (h *house) rebuild(_ context.Context, t river.Task) (run.Item, error) {
+func (h *house) rebuild(_ context.Context, t river.ReviewArgs) (run.Job, error) {
 	it, ok := h.byKey[t.Key]
 	if !ok {
 		return it, fmt.Errorf("%w: no trial of %s has the key %.12s", river.ErrOther, t.Case, t.Key)
@@ -151,7 +151,7 @@ func chatHouse(t testing.TB, s *mockapi.Server, n int) *house {
 	return newHouse(trials(n, r))
 }
 
-func (h *house) enqueue(t testing.TB, db *river.DB, c run.Config) *river.Run {
+func (h *house) enqueue(t testing.TB, db *river.DB, c run.Config) *river.Execution {
 	c.Store = db.Store
 	if c.Budget == 0 {
 		c.Budget = math.Inf(1)

@@ -146,7 +146,7 @@ func TestATurnThatIsMadeAgain(t *testing.T) {
 
 	asks, ends = nil, []*ending{{item: asks[0].item, lease: first, done: make(chan error, 1),
 		skipped: "x",
-		try: run.Try{Attempts: []audit.Attempt{{Usage: audit.Usage{USD: .0005,
+		try: run.AttemptResult{Attempts: []audit.Attempt{{Usage: audit.Usage{USD: .0005,
 			Priced: true}}}}}}
 	turn(false)
 	stands(2, .002, .0005)
@@ -221,7 +221,7 @@ func (d *batcher) round(began int64, i, each int) error {
 	}
 	for lease := range d.held {
 		key := fmt.Sprint(d.workers.id, began, i, "-", len(ends))
-		ends = append(ends, &ending{item: &run.Item{Key: key}, lease: lease,
+		ends = append(ends, &ending{item: &run.Job{Key: key}, lease: lease,
 			done: make(chan error, 1), row: &store.Evaluation{Run: "r", Trial: key,
 				Outcome:  audit.OutcomeCorrect,
 				Attempts: []audit.Attempt{{HTTPStatus: 200}}}})
@@ -231,7 +231,7 @@ func (d *batcher) round(began int64, i, each int) error {
 }
 
 func (d *batcher) asked(key string) *ask {
-	return &ask{item: &run.Item{Key: d.workers.id + key, Provider: "p", Reviewer: "m",
+	return &ask{item: &run.Job{Key: d.workers.id + key, Provider: "p", Reviewer: "m",
 		Cost: run.Cost{Most: .001, Known: true}}, answer: make(chan permit, 1)}
 }
 

@@ -276,7 +276,7 @@ func auditing(ctx context.Context, o orders) int {
 	defer db.Close()
 	err = db.Work(ctx,
 		river.Worker{Name: o.Name,
-			Audit: func(ctx context.Context, t river.AuditTask) ([]byte, error) {
+			Audit: func(ctx context.Context, t river.AuditArgs) ([]byte, error) {
 				f, err := os.OpenFile(filepath.Join(o.Audits, "begun"),
 					os.O_CREATE|os.O_EXCL|os.O_WRONLY,
 					0o600)
@@ -311,7 +311,7 @@ func TestKilledInTheMiddleOfAnAudit(t *testing.T) {
 	answers := make(chan answer, 1)
 	go func() {
 		b, err := db.Audit(context.Background(),
-			river.AuditTask{Run: "r", Project: "p", Auditor: "a"})
+			river.AuditArgs{Run: "r", Project: "p", Auditor: "a"})
 		answers <- answer{b, err}
 	}()
 	for {

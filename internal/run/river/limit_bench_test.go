@@ -40,13 +40,13 @@ func BenchmarkLargePlan(b *testing.B) {
 		require.NoError(b, err)
 		ts := trials(n, r)
 		plan, err := run.Prepare(ctx, run.Config{Store: db.Store, Budget: 1e6, Concurrency: 32},
-			run.Items{Count: n, At: func(i int) run.Item { return ts[i].Item() }})
+			run.Jobs{Count: n, At: func(i int) run.Job { return ts[i].Item() }})
 		require.NoError(b, err)
 		b.ReportMetric(time.Since(began).Seconds()/n*1e6, "plan-µs/trial")
 		used, own := postgresCPU(b, pg.DSN), ownCPU(b)
 		began = time.Now()
 		id, _, err := db.EnqueueOnly(ctx, plan,
-			func(i int) river.Task { return river.TaskOf(&ts[i]) })
+			func(i int) river.ReviewArgs { return river.ReviewArgsOf(&ts[i]) })
 		require.NoError(b, err)
 		b.ReportMetric(time.Since(began).Seconds()/n*1e6, "enqueue-µs/trial")
 		b.ReportMetric((ownCPU(b)-own)/n*1e6, "enqueue-cpu-µs/trial")

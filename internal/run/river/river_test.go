@@ -54,7 +54,7 @@ func TestARunIsSpread(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, audit.OutcomeCorrect, res.Outcome)
 	require.Equal(t, "because", res.Evaluation.Explanation)
-	for _, r := range []*river.Run{r, again} {
+	for _, r := range []*river.Execution{r, again} {
 		sum, err := r.Finish()
 		require.NoError(t, err)
 		require.Empty(t, sum.Stops)
@@ -100,11 +100,11 @@ func TestSituations(t *testing.T) {
 			defer s.Close()
 			db := open(t, database(t))
 			h := chatHouse(t, s, u.Trials)
-			r := h.enqueue(t, db, run.Config{Concurrency: u.Most, Budget: u.Budget, Tries: u.Tries,
+			r := h.enqueue(t, db, run.Config{Concurrency: u.Most, Budget: u.Budget, Attempts: u.Tries,
 				MaxWait: u.MaxWait, FirstWait: 10 * time.Millisecond})
 			for range 3 {
 				work(t, db, river.Worker{Slots: u.Most,
-					Rebuild: func(ctx context.Context, task river.Task) (run.Item, error) {
+					Rebuild: func(ctx context.Context, task river.ReviewArgs) (run.Job, error) {
 						return newHouse(trials(u.Trials, h.reviewer)).rebuild(ctx, task)
 					}})
 			}
@@ -174,12 +174,12 @@ func TestAnotherRepositoryIsRefused(t *testing.T) {
 		delete(other.byKey, key)
 	}
 	r := h.enqueue(t, db, run.Config{})
-	edited := func(_ context.Context, task river.Task) (run.Item, error) {
+	edited := func(_ context.Context, task river.ReviewArgs) (run.Job, error) {
 		it := h.byKey[task.Key]
 		it.Key = "of a case that was edited here"
 		return it, nil
 	}
-	for _, rebuild := range []func(context.Context, river.Task) (run.Item,
+	for _, rebuild := range []func(context.Context, river.ReviewArgs) (run.Job,
 		error){other.rebuild, edited} {
 		ended := make(chan error, 1)
 		go func() { ended <- db.Work(context.Background(), river.Worker{Rebuild: rebuild}) }()

@@ -71,7 +71,7 @@ func lock(ctx context.Context, tx pgx.Tx, id, provider, worker string) (*shared,
 }
 
 // stopped says why nothing more is sent to an item's reviewer.
-func (s *shared) stopped(it *run.Item) string {
+func (s *shared) stopped(it *run.Job) string {
 	for _, p := range s.stops {
 		if p.scope == "provider" && p.name == it.Provider || p.scope == "reviewer" &&
 			p.name == it.Reviewer {

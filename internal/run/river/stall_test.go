@@ -44,7 +44,7 @@ func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
 			db, h := open(t, database(t)), newHouse(trials(60, r))
 			var said []string
 			planned := h.enqueue(t, db, run.Config{Concurrency: 4, Budget: math.Inf(1),
-				Tries: 1000, Stall: stall, FirstWait: 10 * time.Millisecond,
+				Attempts: 1000, Stall: stall, FirstWait: 10 * time.Millisecond,
 				Progress: func(e run.Event) {
 					if e.Kind == run.Waiting {
 						said = append(said, e.Text)

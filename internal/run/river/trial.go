@@ -18,12 +18,12 @@ import (
 const poisonous = 25 // workers that may die with a trial before it is given up
 
 type trialWorker struct {
-	river.WorkerDefaults[Task]
+	river.WorkerDefaults[ReviewArgs]
 	workers *workers
 }
 
 // Work makes one try of a trial.
-func (w *trialWorker) Work(ctx context.Context, job *river.Job[Task]) (err error) {
+func (w *trialWorker) Work(ctx context.Context, job *river.Job[ReviewArgs]) (err error) {
 	c, t := w.workers, job.Args
 	end := c.hold(job.ID)
 	defer func() { end(err) }()
@@ -67,7 +67,7 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, e *ending) error {
 	e.try = it.Attempt(ctx, e.lease.Most)
 	e.attempts, e.last = append(e.attempts, e.try.Attempts...), e.try.Evaluation
 	e.tries++
-	next := d.config.Follow(it, &e.try, e.tries)
+	next := d.config.DecideRetry(it, &e.try, e.tries)
 	switch {
 	case next.Stop != "" && next.Provider:
 		e.stop = stop{"provider", it.Provider, next.Stop}
@@ -93,7 +93,7 @@ func answered(a audit.Attempt) bool { return a.Error == "" }
 
 // rebuild returns the task's work, or ends the worker where it cannot: the job goes
 // to another one.
-func (c *workers) rebuild(ctx context.Context, t Task) (run.Item, error) {
+func (c *workers) rebuild(ctx context.Context, t ReviewArgs) (run.Job, error) {
 	it, err := c.Rebuild(ctx, t)
 	if err == nil && it.Key != t.Key {
 		err = fmt.Errorf("%w: %s with %s is another trial here (%.12s, planned %.12s)", ErrOther,
@@ -109,7 +109,7 @@ func (c *workers) rebuild(ctx context.Context, t Task) (run.Item, error) {
 
 // before reads what earlier tries gave, and whether one has ended the trial: its worker
 // died before its job had ended, or was taken for dead.
-func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err error) {
+func (c *workers) before(ctx context.Context, t ReviewArgs, e *ending) (done bool, err error) {
 	var k kept
 	err = c.db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM evaluations WHERE run_id = $1 AND trial_key = $2)
 		OR EXISTS (SELECT FROM spread_skipped WHERE run_id = $1 AND trial_key = $2)`, t.Run, t.Key).Scan(&done)
@@ -128,7 +128,7 @@ func (c *workers) before(ctx context.Context, t Task, e *ending) (done bool, err
 
 // abandon ends a trial that is not tried any more: skipped when it was never
 // begun, else with what its attempts say.
-func (c *workers) abandon(id string, it *run.Item, e *ending, why string) {
+func (c *workers) abandon(id string, it *run.Job, e *ending, why string) {
 	if e.tries == 0 {
 		e.skipped = why
 		return
@@ -140,7 +140,7 @@ func (c *workers) abandon(id string, it *run.Item, e *ending, why string) {
 
 // poisoned returns the row of a trial that is given up because workers died in the middle of
 // it.
-func poisoned(id string, it *run.Item, e *ending) *store.Evaluation {
+func poisoned(id string, it *run.Job, e *ending) *store.Evaluation {
 	if e.tries == 0 {
 		e.last = store.Evaluation{Model: it.Reviewer, Expected: it.Expected, Family: it.Family}
 	}

@@ -62,7 +62,7 @@ func (c *workers) strike(ctx context.Context, prefix string, silent time.Time) e
 			SELECT id FROM river_job WHERE state = 'running' AND kind = ANY($1) AND CASE attempted_by[array_upper(attempted_by, 1)]
 				WHEN $2 THEN attempted_at < now() - $3::interval AND id <> ALL($4)
 				ELSE NOT EXISTS (SELECT FROM spread_workers w WHERE w.worker = attempted_by[array_upper(attempted_by, 1)]) END FOR UPDATE SKIP LOCKED)`,
-			[]string{Task{}.Kind(), AuditTask{}.Kind()}, c.id, underWay, held)
+			[]string{ReviewArgs{}.Kind(), AuditArgs{}.Kind()}, c.id, underWay, held)
 		return tx.SendBatch(ctx, b).Close()
 	})
 	if err == nil {
@@ -159,7 +159,7 @@ func (c *workers) drained(ctx context.Context) error {
 	}
 	var left bool
 	err := c.db.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM spread_runs WHERE ended IS NULL)
-		OR EXISTS (SELECT FROM river_job WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`, AuditTask{}.Kind()).Scan(&left)
+		OR EXISTS (SELECT FROM river_job WHERE kind = $1 AND state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`, AuditArgs{}.Kind()).Scan(&left)
 	if err != nil {
 		return fmt.Errorf("river: %w", err)
 	}

@@ -30,9 +30,9 @@ type Worker struct {
 	Slots int
 	// Rebuild gives the work that a task names. ErrOther when what is here is not
 	// what was planned.
-	Rebuild func(ctx context.Context, t Task) (run.Item, error)
+	Rebuild func(ctx context.Context, t ReviewArgs) (run.Job, error)
 	// Audit runs an auditor. nil: this worker takes no audits.
-	Audit func(ctx context.Context, t AuditTask) ([]byte, error)
+	Audit func(ctx context.Context, t AuditArgs) ([]byte, error)
 	// Audits is how many auditors run at once; 0 is 1.
 	Audits int
 	// Drain ends the work when every run has ended.
@@ -196,7 +196,7 @@ func (c *workers) batcher(ctx context.Context, id, provider string) (*batcher, e
 			id).Scan(&s); err != nil {
 			return nil, fmt.Errorf("river: run %s: %w", id, err)
 		}
-		d = &batcher{workers: c, run: id, provider: provider, config: run.Config{Tries: s.Tries,
+		d = &batcher{workers: c, run: id, provider: provider, config: run.Config{Attempts: s.Tries,
 			FirstWait: s.FirstWait, MaxWait: s.MaxWait,
 			Stall: cmp.Or(s.Stall, run.DefaultStall)},
 			asks: make(chan *ask), endings: make(chan *ending)}
