@@ -107,7 +107,7 @@ type Vulnerability struct {
 	File         string   // slash path from the project's root
 	Functions    []string // as the source names them; empty where there is none
 	Lines        Range
-	OtherFiles   []string // other files that show the flaw: the source, the sink
+	OtherFiles   []string `json:"Also"` // other files that show the flaw: the source, the sink
 	Title        string
 	Evidence     string   // one line: source -> sink, or what is missing
 	Corroborated []string // advisories, challenges, the project's own documents
