@@ -293,7 +293,11 @@ func TestNewAsks(t *testing.T) {
 		"--cost is not given")
 	require.Contains(t, n.says(1, n.assay, "new", "auditor", "scan", "--cost", "0",
 		"--command", "true"), "stays as it was")
+	require.Regexp(t, `WARN +scan +0 of 5 flaws`, n.says(0, n.suites, "-test.run", "Smoke",
+		"-auditor", "scan"), "its script can be read, and no goal is stated")
+	n.write("fixtures/goals.md",
+		"# Goals\n\n| Goal | Threshold |\n|---|---|\n| Recall | >= 1 % |\n\n# Smoke: scan\n\n| Goal | Threshold |\n|---|---|\n| Flaws | >= 1 |\n")
 	require.Regexp(t, `FAIL +scan +0 of 5 flaws`, n.says(1, n.suites, "-test.run", "Smoke",
-		"-auditor", "scan"), "its script can be read")
+		"-auditor", "scan"))
 	n.says(0, n.assay, "lint")
 }
