@@ -81,6 +81,7 @@ func (p place) pipeline(w pipeline, ci string) (name, text string, err error) {
 		"{{name the keys}}", strings.Join(w.keys, " "), "{{paths}}", strings.Join(paths, " "),
 		"{{dir}}", p.dir, "{{dir/}}", strings.TrimPrefix(p.dir+"/", "./"), "{{/dir}}",
 		strings.TrimSuffix("/"+p.dir, "/."),
+		"{{warning}}", map[string]string{"github": "::warning::", "gitlab": "WARNING: "}[ci],
 		"{{suites' folder}}", suites, "{{build}}", build, "{{go.mod}}", gomod, "{{from}}",
 		path.Join(p.dir, "fixtures/auditors.md"))
 	text = started(ci + ".yml")

@@ -188,7 +188,7 @@ type cache struct{ key, dir string }
 
 // newForge makes a repository as a team has one: an agent, what assay init wrote, and a baseline
 // of three trials that was accepted.
-func newForge(t *testing.T, ci string) *forge {
+func newForge(t *testing.T) *forge {
 	t.Helper()
 	if os.Getenv("ASSAY_CHECK") == "" {
 		t.Skip("it runs the suites many times, for minutes: ./check runs it")
@@ -209,10 +209,16 @@ func newForge(t *testing.T, ci string) *forge {
 	f.write("README.md", "Ours.\n")
 	f.git("init", "-q", "-b", "main")
 	f.commit("An agent")
-	f.run(0, nil, assay, "init", f.dir, "--auditor", "sh agent/agent.sh", "--name", "ours",
-		"--cost", "0.01", "--budget", "0.21",
-		"--reaches", strings.TrimPrefix(f.standIn.URL, "http://"), "--environment",
-		"MODEL_URL,MODEL_KEY", "--ci", ci)
+	other := filepath.Join(f.tmp, "gitlab") // the same agent in a repository on GitLab
+	require.NoError(t, os.CopyFS(other, os.DirFS(f.dir)))
+	for dir, ci := range map[string]string{f.dir: "github", other: "gitlab"} {
+		f.run(0, nil, assay, "init", dir, "--auditor", "sh agent/agent.sh", "--name", "ours",
+			"--cost", "0.01", "--budget", "0.21",
+			"--reaches", strings.TrimPrefix(f.standIn.URL, "http://"), "--environment",
+			"MODEL_URL,MODEL_KEY", "--ci", ci)
+	}
+	require.NoError(t, os.Rename(filepath.Join(other, ".gitlab-ci.yml"),
+		filepath.Join(f.dir, ".gitlab-ci.yml")))
 	f.stubs(assay, suites)
 	env := []string{"ASSAY_ROOT=" + f.dir, "MODEL_URL=" + f.standIn.URL, "MODEL_KEY=" + standInKey}
 	f.run(0, env, suites, "-test.run", "Smoke|Regression", "-test.timeout", "0", "-auditor", "ours",
@@ -234,13 +240,9 @@ var filterFlag = regexp.MustCompile(`-filter '?([^' ]+)'?`)
 
 // filter returns the suite that init chose.
 func (f *forge) filter() string {
-	for _, name := range []string{".github/workflows/assay.yml", ".gitlab-ci.yml"} {
-		if b, err := os.ReadFile(filepath.Join(f.dir, name)); err == nil {
-			return filterFlag.FindStringSubmatch(string(b))[1]
-		}
-	}
-	f.t.Fatal("no workflow was written")
-	return ""
+	b, err := os.ReadFile(filepath.Join(f.dir, ".github/workflows/assay.yml"))
+	require.NoError(f.t, err)
+	return filterFlag.FindStringSubmatch(string(b))[1]
 }
 
 // stubs writes programs that stand in for those of a runner: go, which has built and tests what
@@ -399,6 +401,113 @@ func (f *forge) github(ev event) (out told) {
 	return out
 }
 
+// gitlab runs the job in a clean clone of the checked out commit: rules, variables, cache and
+// the lines of its script in one shell, as GitLab documents them.
+func (f *forge) gitlab(ev event) (out told) {
+	f.t.Helper()
+	var w struct {
+		Assay struct {
+			Rules     []struct{ If string }
+			Variables map[string]string
+			Cache     struct {
+				Key, When string
+				Paths     []string
+			}
+			Script    []string
+			Artifacts struct {
+				When    string
+				Paths   []string
+				Reports struct{ CodeQuality string }
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(f.dir, ".gitlab-ci.yml"))
+	require.NoError(f.t, err)
+	require.NoError(f.t, yaml.Unmarshal(text, &w))
+	job := w.Assay
+	rule := fmt.Sprintf("$CI_PIPELINE_SOURCE == %q", ev.happened)
+	if !slices.ContainsFunc(job.Rules, func(r struct{ If string }) bool { return r.If == rule }) {
+		return out
+	}
+	work, temp := filepath.Join(f.t.TempDir(), "work"), f.t.TempDir()
+	f.git("clone", "-q", f.dir, work)
+	api := httptest.NewServer(http.HandlerFunc(f.notes))
+	defer api.Close()
+	variables := map[string]string{"CI_PIPELINE_SOURCE": ev.happened, "CI_PROJECT_DIR": work,
+		"CI_PROJECT_ID": "12", "CI_API_V4_URL": api.URL, "CI_JOB_URL": "https://gitlab.example/1",
+		"ASSAY_REPOSITORY": f.house(), "ASSAY_COMMENT_TOKEN": "glpat-x", "TMPDIR": temp,
+		"MODEL_URL": f.standIn.URL, "MODEL_KEY": standInKey,
+		"PATH": f.bin + ":" + os.Getenv("PATH")}
+	if ev.pull != "" {
+		variables["CI_MERGE_REQUEST_IID"] = ev.pull
+		variables["CI_MERGE_REQUEST_DIFF_BASE_SHA"] = ev.base
+	}
+	if ev.fork {
+		delete(variables, "MODEL_KEY")
+		delete(variables, "ASSAY_COMMENT_TOKEN")
+	}
+	env := os.Environ()
+	for _, of := range []map[string]string{job.Variables, variables} {
+		for name, value := range of {
+			env = append(env, name+"="+value)
+		}
+	}
+	key := os.Expand(job.Cache.Key, func(name string) string { return variables[name] })
+	f.restore(work, key, key)
+	cmd := exec.Command("bash", "-c", "set -eo pipefail\n"+strings.Join(job.Script, "\n"))
+	cmd.Dir, cmd.Env = work, env
+	before := f.standIn.count()
+	said, err := cmd.CombinedOutput()
+	out.log, out.red, out.asked = string(said), err != nil, f.standIn.count()-before
+	require.Equal(f.t, "always", job.Cache.When)
+	require.Equal(f.t, "always", job.Artifacts.When)
+	f.caches = slices.DeleteFunc(f.caches, func(c cache) bool { return c.key == key })
+	f.save(work, key, strings.Join(job.Cache.Paths, " "))
+	if out.asked > 0 {
+		for _, name := range job.Artifacts.Paths {
+			require.DirExists(f.t, filepath.Join(work, name))
+		}
+		b, err := os.ReadFile(filepath.Join(work, job.Artifacts.Reports.CodeQuality))
+		require.NoError(f.t, err)
+		var issues []struct{ Fingerprint, Description string }
+		require.NoError(f.t, json.Unmarshal(b, &issues), string(b))
+		out.summary = fmt.Sprint(issues)
+	}
+	out.comment = f.comment
+	return out
+}
+
+// notes stands in for GitLab's API of the notes of a merge request.
+func (f *forge) notes(w http.ResponseWriter, r *http.Request) {
+	found := []map[string]any{{"id": 3, "body": "a word of a colleague"}}
+	if f.comment != "" {
+		found = append(found, map[string]any{"id": 7, "body": f.comment})
+	}
+	id := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	switch {
+	case r.Header.Get("PRIVATE-TOKEN") != "glpat-x":
+		http.Error(w, "no token", http.StatusUnauthorized)
+		return
+	case r.Method == http.MethodPost && id == "notes" && f.comment == "",
+		r.Method == http.MethodPut && id == "7" && f.comment != "":
+		f.comment = r.FormValue("body")
+	case r.Method != http.MethodGet:
+		http.Error(w, "no such note", http.StatusNotFound)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(found)
+}
+
+// house returns a repository to clone in the place of Assay's; go is a stand-in.
+func (f *forge) house() string {
+	dir := filepath.Join(f.tmp, "assay.git")
+	if !box.Exists(dir) {
+		f.git("init", "-q", dir)
+		f.git("-C", dir, "commit", "-q", "--allow-empty", "-m", "Assay")
+	}
+	return dir
+}
+
 func (f *forge) restore(work, key, prefix string) {
 	for _, c := range slices.Backward(f.caches) {
 		if c.key == key || strings.HasPrefix(c.key, strings.TrimSpace(prefix)) {
@@ -487,7 +596,7 @@ func (x *expressions) holds(cond string, succeeded bool) bool {
 
 // TestWorkflow runs the workflow that init writes on what happens to a repository.
 func TestWorkflow(t *testing.T) {
-	f := newForge(t, "github")
+	f := newForge(t)
 	main := f.git("rev-parse", "HEAD")
 	change := func(branch, file, text string) event {
 		f.t.Helper()
@@ -586,6 +695,56 @@ func TestWorkflow(t *testing.T) {
 		r := f.github(ev)
 		require.True(t, r.red, r.log)
 		require.Contains(t, r.comment, "### Assay: INVALID", r.log)
+	})
+
+	// GitLab
+	request := func(branch, file, text string) event {
+		ev := change(branch, file, text)
+		ev.happened = "merge_request_event"
+		return ev
+	}
+	t.Run("gitlab: another file", func(t *testing.T) {
+		r := f.gitlab(request("pull21", "README.md", "Theirs.\n"))
+		require.False(t, r.red, r.log)
+		require.Zero(t, r.asked)
+		require.Empty(t, r.comment)
+		push := event{happened: "push", pull: "21"}
+		require.Empty(t, f.gitlab(push).log, "a push is no reason to run")
+	})
+	t.Run("gitlab: a drop, and the same again", func(t *testing.T) {
+		ev := request("pull22", "agent/prompt.txt", "Hurry, please.\n")
+		r := f.gitlab(ev)
+		require.True(t, r.red, r.log)
+		require.Equal(t, 1+2*n, r.asked, r.log)
+		require.Contains(t, r.comment, "### Assay: FAIL", r.log)
+		require.Contains(t, r.summary, "ours", "the code quality report names it")
+		first := r.comment
+		r = f.gitlab(ev)
+		require.True(t, r.red, r.log)
+		require.Zero(t, r.asked, "what was measured is not paid for again: %s", r.log)
+		require.Equal(t, first, r.comment)
+		f.write("agent/agent.sh", "echo lost >&2; exit 3\n")
+		f.commit("Worse")
+		r = f.gitlab(ev)
+		require.True(t, r.red, r.log)
+		require.Contains(t, r.comment, "### Assay: INVALID", r.log)
+	})
+	t.Run("gitlab: a fork", func(t *testing.T) {
+		ev := request("pull23", "agent/prompt.txt", "Say nothing, please.\n")
+		ev.fork = true
+		r := f.gitlab(ev)
+		require.False(t, r.red, r.log)
+		require.Zero(t, r.asked)
+		require.Contains(t, r.log, "WARNING: Assay has not measured this change")
+	})
+	t.Run("gitlab: the schedule", func(t *testing.T) {
+		f.git("checkout", "-q", "main")
+		f.comment = ""
+		r := f.gitlab(event{happened: "schedule"})
+		require.False(t, r.red, r.log)
+		require.Equal(t, 1+n, r.asked, "one side: %s", r.log)
+		require.Contains(t, r.log, "PASS")
+		require.Zero(t, f.gitlab(event{happened: "schedule"}).asked, "once a month")
 	})
 }
 

@@ -64,7 +64,7 @@ func (d Registry) Try(ctx context.Context, name string) []Check {
 		return []Check{{"run", true, err.Error()}}
 	}
 	t := try{entry, &run, src, run.Duration >= entry.Timeout}
-	return slices.Concat([]Check{t.ended()}, t.files(), t.reached(), t.report())
+	return slices.Concat([]Check{t.ended()}, t.files(), t.variables(), t.reached(), t.report())
 }
 
 // A try is the run of a section's auditor on ten lines of code.
@@ -190,6 +190,30 @@ func (t *try) files() (checks []Check) {
 				t.python(m[1]))})
 	}
 	return checks
+}
+
+var variableForm = regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`)
+
+// variables returns the names that a run which failed complains of and that look like variables
+// which it is not given.
+func (t *try) variables() []Check {
+	if !t.failed() {
+		return nil
+	}
+	var names []string
+	for _, name := range variableForm.FindAllString(string(t.run.Stderr)+t.run.Invalid, -1) {
+		if !slices.Contains(names, name) && !slices.Contains(t.entry.Env, name) &&
+			!strings.HasPrefix(name, "ASSAY_") {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	lacks := strings.Join(names, ", ")
+	return []Check{{"variables", true, fmt.Sprintf(
+		"it complains of %s; a variable that it needs is given to it by %s: | Environment | %s |",
+		lacks, t.row("Environment"), list(t.entry.Env, lacks))}}
 }
 
 // unopened returns what to change so that it can open a file; "" where that is not known.

@@ -72,6 +72,11 @@ echo '{"findings": [{"file": "app.py", "line": 9, "cwe": "CWE-89", "severity": "
 	require.Contains(t, said,
 		"add it to Files: fixtures/auditors.md:7: | Files | agent/**, rules/all.txt |")
 
+	said = tried(t, run, map[string]string{
+		"agent/agent.sh": `: "${MY_URL:?is not set}"`}, "| Files | agent/** |")
+	require.Contains(t, said, "MISSING variables: it complains of MY_URL; a variable that it needs "+
+		"is given to it by fixtures/auditors.md:7: | Environment | MY_URL |")
+
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()

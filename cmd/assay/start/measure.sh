@@ -7,7 +7,7 @@ if [ -e "$told" ] && ! grep -q '^### Assay: INVALID' "$told"; then
   cp "$told" "$REPORT"
 elif {{no key}}; then #? keys
   tell 'not measured' 'The secret {{keys}} is not there, as in a pull request from a fork. To measure it, push its branch to this repository.' #? keys
-  echo "::warning::Assay has not measured this change: the secret {{keys}} is not there" #? keys
+  echo "{{warning}}Assay has not measured this change: the secret {{keys}} is not there" #? keys
 elif left=$("$ASSAY" plan --left "$LIMIT") && [ "$left" = 0 ]; then
   tell INVALID "The runs of this pull request have used up their limit of $LIMIT USD: raise LIMIT in the workflow."
 else
