@@ -712,7 +712,7 @@ func TestWorkflow(t *testing.T) {
 		require.Empty(t, f.gitlab(push).log, "a push is no reason to run")
 	})
 	t.Run("gitlab: a drop, and the same again", func(t *testing.T) {
-		ev := request("pull22", "agent/prompt.txt", "Hurry, please.\n")
+		ev := request("pull22", "agent/prompt.txt", "Do hurry.\n")
 		r := f.gitlab(ev)
 		require.True(t, r.red, r.log)
 		require.Equal(t, 1+2*n, r.asked, r.log)
