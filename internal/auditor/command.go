@@ -74,8 +74,7 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	if confined != nil {
 		p.Env = append(p.Env, "ASSAY_CONFINED="+confined.By())
 	}
-	limit := box.Limits(c.entry.Limits).Report
-	e, err := c.run(ctx, p, limit)
+	e, err := c.run(ctx, p, box.Limits(c.entry.Limits).Report)
 	if err != nil {
 		return audit.AuditRun{}, err
 	}
@@ -96,7 +95,14 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 		run.Stdout = e.Stdout
 	}
 	c.read(&run, &e)
-	why := c.stopped(ctx, &e, "end", "report", limit)
+	c.checkRun(ctx, &run, &e, confined)
+	return run, nil
+}
+
+// checkRun notes in a run whether its report is whole, why it does not count, and whether another
+// attempt may succeed. confined is the box of the program, nil without one.
+func (c *command) checkRun(ctx context.Context, run *audit.AuditRun, e *ran, confined *box.Box) {
+	why := c.stopped(ctx, e, "end", "report", box.Limits(c.entry.Limits).Report)
 	run.Whole = why == ""
 	if why != "" {
 		run.Invalid = why
@@ -119,9 +125,8 @@ func (c *command) Audit(ctx context.Context, task audit.AuditTask) (audit.AuditR
 	run.Invalid = audit.OneLine(run.Invalid, 0)
 	final := c.unmeasured(&e.said) != "" // another attempt would ask for another answer
 	if run.Invalid != "" && !e.TimedOut && e.Crossed == "" && ctx.Err() == nil && !final {
-		c.worthRetry(&run, &e)
+		c.worthRetry(run, e)
 	}
-	return run, nil
 }
 
 // outOfReach returns a note if a run reached no host and was refused some, since one of them

@@ -18,10 +18,6 @@ var kept = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"
 // arguments returns the arguments of bubblewrap that stand before the command. Mounts are made
 // from the outside in, so that the deeper one wins.
 func (b *Box) arguments(p Process) []string {
-	home := ""
-	if p.Home != nil {
-		home = p.Home.Dir
-	}
 	args := []string{"--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
 		"--unshare-cgroup-try", "--cap-drop", "ALL"}
 	switch {
@@ -43,10 +39,10 @@ func (b *Box) arguments(p Process) []string {
 		mounts = append(mounts, mount{p, scratchFolder})
 	}
 	mounts = append(mounts, b.mounts...)
-	if home != "" && b.sized {
-		mounts = append(mounts, mount{home, sizedHome})
-	} else if home != "" {
-		mounts = append(mounts, mount{home, "--bind"})
+	if p.Home != nil && b.sized {
+		mounts = append(mounts, mount{p.Home.Dir, sizedHome})
+	} else if p.Home != nil {
+		mounts = append(mounts, mount{p.Home.Dir, "--bind"})
 	}
 	slices.SortStableFunc(mounts, func(x, y mount) int {
 		return strings.Count(x.path, "/") - strings.Count(y.path, "/")

@@ -97,6 +97,19 @@ func forbidden(s sockets) []byte {
 			})
 		}
 	}
+	f.families(s)
+	f.when(unix.SYS_CLONE, func(f *filter) {
+		f.op(load, 0, 0, first)
+		f.op(and, 0, 0, namespaces)
+		f.op(equal, 1, 0, 0)
+		f.refuse(unix.EPERM)
+	})
+	f.op(give, 0, 0, allow)
+	return f.code
+}
+
+// families allows the sockets that the program may make.
+func (f *filter) families(s sockets) {
 	// Of the families those that a network namespace holds: one to a virtual machine's host is not.
 	f.when(unix.SYS_SOCKET, func(f *filter) {
 		f.op(load, 0, 0, first)
@@ -121,14 +134,6 @@ func forbidden(s sockets) []byte {
 			f.refuse(unix.EPROTONOSUPPORT)
 		}
 	})
-	f.when(unix.SYS_CLONE, func(f *filter) {
-		f.op(load, 0, 0, first)
-		f.op(and, 0, 0, namespaces)
-		f.op(equal, 1, 0, 0)
-		f.refuse(unix.EPERM)
-	})
-	f.op(give, 0, 0, allow)
-	return f.code
 }
 
 // Operations of classic BPF, offsets of the fields that they load, and what they return.

@@ -141,20 +141,21 @@ func (r *running) describe(m *measurement) (x run.AuditTrial, err error) {
 	v := m.variant
 	x.Longest = v.entry.Timeout
 	x.Settings = settingsOf(m.record.Parts)
+	d, described := v.auditor.(run.DescribedAuditor)
+	if !described && v.entry.Kind != "agent" { // a tool or a Go value is free
+		x.Cost.Known = true
+		return x, nil
+	}
 	earlier, err := r.earlierCosts(v.name, x.Project)
 	if err != nil {
 		return x, err
 	}
-	if d, ok := v.auditor.(run.DescribedAuditor); ok {
+	if described {
 		x.Provider, x.Keeps = d.Provider(), true
 		x.Cost.Expected, x.Cost.Most, x.Cost.Known = d.Cost()
 		if len(earlier) > 0 {
 			x.Cost.Expected = min(mean(earlier), x.Cost.Most)
 		}
-		return x, nil
-	}
-	if v.entry.Kind != "agent" { // a tool or a Go value is free
-		x.Cost.Known = true
 		return x, nil
 	}
 	x.Provider, x.Keeps = providerOf(v.entry), v.entry.Priced &&
@@ -244,16 +245,14 @@ func (r *running) jobs() (all []*trial) {
 	return all
 }
 
-// plan prepares the run: it opens the store, finds what an interrupted run completed and
-// estimates the cost. For a second part of this run, first is the ID of the first one and
-// spent what it cost.
-func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context.Context,
-	*run.Plan, error) {
+// limits returns the engine's configuration without budget and store, and how long before the end
+// of go test's own time the run ends.
+func (r *running) limits(t T) (c run.Config, margin time.Duration) {
 	cfg := &r.env.cfg
-	c := run.Config{Budget: max(0, cfg.Budget-spent), Continue: first, Concurrency: cfg.Concurrency,
+	c = run.Config{Concurrency: cfg.Concurrency,
 		Seed: planSeed, Reuse: cfg.Reuse, Progress: r.suite.event,
 		Run: store.Run{Suite: r.definition.name, ScoreVersion: score.Version, Parts: r.parts()}}
-	margin := lastMinute
+	margin = lastMinute
 	if r.definition.review {
 		margin = 0
 		if at, ok := t.Deadline(); ok {
@@ -266,6 +265,17 @@ func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context
 		c.Concurrency = cmp.Or(c.Concurrency, max(defaultAudits, r.slots))
 		c.Attempts, c.FirstWait, c.Grace = auditAttempts, r.suite.auditWait, r.suite.auditGrace
 	}
+	return c, margin
+}
+
+// plan prepares the run: it opens the store, finds what an interrupted run completed and
+// estimates the cost. For a second part of this run, first is the ID of the first one and
+// spent what it cost.
+func (r *running) plan(t T, jobs []*trial, first string, spent float64) (context.Context,
+	*run.Plan, error) {
+	cfg := &r.env.cfg
+	c, margin := r.limits(t)
+	c.Budget, c.Continue = max(0, cfg.Budget-spent), first
 	ctx, stop := untilStopped(t, margin)
 	r.onClose(func() error { stop(); return nil })
 	st := r.store

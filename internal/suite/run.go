@@ -69,7 +69,7 @@ func (r *running) start(t T) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if !r.definition.review && r.env.cfg.Budget != 0 {
+	if !r.definition.review && r.env.cfg.Budget != 0 && store.OfPostgres(r.env.db()) {
 		if err := r.findWorkers(); err != nil {
 			return err
 		}
