@@ -43,12 +43,13 @@ func readJSON(r io.Reader, want string, c *collector) error {
 	}
 	switch {
 	case want == SARIF && !sarif:
-		return fmt.Errorf("%s: expected SARIF, found other JSON: it has no member \"runs\"", c.name)
+		return fmt.Errorf("%s:1: expected SARIF, found other JSON: it has no member \"runs\"", c.name)
 	case want == JSON && sarif:
-		return fmt.Errorf("%s: expected plain JSON, found SARIF: state the format sarif", c.name)
+		return fmt.Errorf("%s:1: expected plain JSON, found SARIF: state the format sarif", c.name)
 	case !sarif && j.lists == 0:
 		return fmt.Errorf(
-			"%s: %w: the object has no member runs, findings, results or analysisVulnerabilities, but %s",
+			"%s:1: %w: expected an object with a member runs, findings, results or "+
+				"analysisVulnerabilities, found one with %s",
 			c.name, ErrNoReport, clip(strings.Join(j.keys, ", ")))
 	}
 	first(&c.rep.Tool, j.profile.tool)

@@ -118,7 +118,7 @@ func (c *collector) read(r io.ReadSeeker) error {
 	case err != nil && err != io.EOF:
 		return fmt.Errorf("%s: %w", c.name, err)
 	case err == io.EOF && len(bytes.TrimSpace(head)) == 0:
-		return fmt.Errorf("%s: %w: it is empty", c.name, ErrNoReport)
+		return fmt.Errorf("%s:1: %w: it is empty", c.name, ErrNoReport)
 	case want == Text || want == Auto && !looksJSON.Match(head):
 		return readText(br, c)
 	case !looksJSON.Match(head):

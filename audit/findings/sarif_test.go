@@ -164,6 +164,8 @@ func TestSARIF(t *testing.T) {
 			`"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js", "uriBaseId": "%SRCROOT%"}, "region": {"startLine": 3}}}]}]`, ``, f(none), ""},
 		{"startLine 0 and charOffset give no lines",
 			`"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js"}, "region": {"charOffset": 4, "charLength": 2}}}]}]`, ``, f(func(x *audit.Finding) { x.Lines = audit.Range{} }), "offset alone"},
+		{"a line that is no number",
+			`"results": [{"ruleId": "r", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.js"}, "region": {"startLine": "twelve"}}}]}]`, ``, f(func(x *audit.Finding) { x.Lines = audit.Range{} }), `the startLine "twelve" is no line: expected a whole number from 1`},
 		{"an unknown level",
 			`"results": [{"ruleId": "r", "level": "spicy", "message": {"text": "m"}, ` + at + `}]`,
 			``, f(func(x *audit.Finding) { x.Severity = audit.SeverityUnknown }), `"spicy"`},

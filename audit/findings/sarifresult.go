@@ -168,6 +168,9 @@ func (r *sarifRun) step(f *audit.Finding, l gjson.Result) audit.Step {
 	start := whole(g.Get("startLine"))
 	if start == 0 && (g.Get("charOffset").Exists() || g.Get("byteOffset").Exists()) {
 		r.counts["regions by offset alone: they give no lines"]++
+	} else if start == 0 && g.Get("startLine").Exists() {
+		r.add(f.Pos.Line, "the startLine %q is no line: expected a whole number from 1",
+			clip(scalar(g.Get("startLine"))))
 	}
 	return audit.Step{File: r.path(place.Get("artifactLocation"), f.Pos.Line),
 		Lines: lineRange(start, whole(g.Get("endLine"))),

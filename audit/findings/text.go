@@ -48,7 +48,7 @@ func readText(r io.Reader, c *collector) error {
 	n := c.taken
 	if start < 0 && last < 0 && n == 0 {
 		return fmt.Errorf(
-			"%s: %w: expected SARIF, a JSON array of findings, or a text with HEADER, "+
+			"%s:1: %w: expected SARIF, a JSON array of findings, or a text with HEADER, "+
 				"findings and SENTINEL", c.name, ErrNoReport)
 	}
 	if n == 0 && t.stated < 0 {

@@ -211,7 +211,7 @@ func readReport(name string, report []byte, format string,
 	rules map[string][]audit.CWE, most int) (rep audit.Report, invalid string) {
 	if len(bytes.TrimSpace(report)) == 0 {
 		return rep, name +
-			": the report is empty: expected an audit report, which says so where it has no findings"
+			":1: the report is empty: expected an audit report, which says so where it has no findings"
 	}
 	rep, err := findings.Read(name, bytes.NewReader(report), findings.ReadOptions{Format: format,
 		RuleMap: rules, MaxFindings: most})
@@ -222,7 +222,7 @@ func readReport(name string, report []byte, format string,
 	case err != nil:
 		return rep, err.Error()
 	case rep.Failed != "":
-		return rep, name + ": the tool says that its own run failed: " + rep.Failed
+		return rep, name + ":1: the tool says that its own run failed: " + rep.Failed
 	}
 	return rep, ""
 }
