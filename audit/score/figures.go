@@ -132,7 +132,7 @@ type MismatchError struct {
 // Error returns how the results differ and how to compare them.
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf(
-		"the results differ in %s (%s, %s): figures of both cannot be compared; score the stored findings again (assay compare -rescore)", e.What, e.Was, e.Have)
+		"the results differ in %s (%s, %s): figures of both cannot be compared: score the older records again (assay score RECORD..., or for one comparison assay compare --rescore)", e.What, e.Was, e.Have)
 }
 
 // checkComparable returns an error if results were scored by different rules or keys.

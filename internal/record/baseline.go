@@ -51,10 +51,10 @@ func (r *Record) Comparable(dir string, p *audit.Project) error {
 	switch {
 	case r.Score != score.Version:
 		return fmt.Errorf(
-			"%s:1: the baseline was judged by score version %s, and this is %s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Score, score.Version)
+			"%s:1: the baseline was judged by score version %s, and this is %s: score its record again (assay score RECORD), or run again, and make the new record the baseline (assay baseline RECORD)", name, r.Score, score.Version)
 	case r.Key != p.KeyHash:
 		return fmt.Errorf(
-			"%s:1: the baseline was made with the key %.12s, and %s holds %.12s: score it again (assay compare --rescore), or write it anew with assay baseline", name, r.Key, p.Pos.File, p.KeyHash)
+			"%s:1: the baseline was made with the key %.12s, and %s holds %.12s: score its record again (assay score RECORD), or run again, and make the new record the baseline (assay baseline RECORD)", name, r.Key, p.Pos.File, p.KeyHash)
 	}
 	return nil
 }

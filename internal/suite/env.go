@@ -122,6 +122,10 @@ func (e *env) readGoals() (audit.Goals, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(stated)) {
+		if err := Removed(name); err != nil {
+			return g, fmt.Errorf("%s: goals for %q: %w: give the section that name, or delete it",
+				stated[name], name, err)
+		}
 		if e.auditor(name) == nil && !strings.ContainsAny(name, ":/") && !names.Has(name) {
 			return g, fmt.Errorf(
 				"%s: goals for %q, and nothing has that name: expected a section of fixtures/auditors.md, a model of fixtures/models.md or provider:model", stated[name], name)

@@ -206,6 +206,14 @@ func (h *figuresHouse) compare(screen string) {
 	if screen != "" {
 		texts["screen"] = screen
 	}
+	summary := h.run("summary")
+	for model, e := range want {
+		require.Contains(h.t, summary, fmt.Sprintf("$%.2f", e.usd), "summary of %s", model)
+		if unanswered := e.metrics()["unanswered"]; unanswered > .05 {
+			require.Contains(h.t, summary, fmt.Sprintf("%.1f %%", 100*unanswered),
+				"summary of %s", model)
+		}
+	}
 	for name, text := range texts {
 		for model, e := range want {
 			m := e.metrics()
