@@ -60,7 +60,7 @@ func TestEveryOutputHasTheAuditsOfTheDatabase(t *testing.T) {
 	l := newLab(t, 1, "")
 	p, err := fixture.ReadProject(os.DirFS(l.dir), "fixtures/projects/demo.md")
 	require.NoError(t, err)
-	l.agents(p.Known, "half: -find 10 -envelope claude -in 1000 -out 50 -usd 0.08",
+	l.agents(p.Vulnerabilities, "half: -find 10 -envelope claude -in 1000 -out 50 -usd 0.08",
 		"most: -find 15 -envelope claude -in 2000 -out 60 -usd 0.05 -books "+l.books+
 			" -until "+gate)
 	root, err := filepath.Abs(filepath.Join("..", ".."))
