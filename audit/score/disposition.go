@@ -133,7 +133,7 @@ type Scored struct {
 // function, lines, counting CWEs), whoever makes them and in whatever words.
 func (s *Scored) Fingerprint() string { return Fingerprint(&s.Finding, s.Path) }
 
-// A EntryResult is what became of one entry of the key.
+// An EntryResult is what became of one entry of the key.
 type EntryResult struct {
 	ID                string          `json:"id"`
 	File              string          `json:"file,omitempty"`

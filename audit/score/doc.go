@@ -7,7 +7,7 @@
 //	         -> match        entries and findings are assigned, exactly
 //	         -> Disposition  each finding ends as one of ten things, with its reason
 //	         -> Metrics      recall, precision, F1, coverage, and what stands beside
-//	         -> Literal      the same by the methodology's own words
+//	         -> Methodology  the same by the methodology's own words
 //	         -> Chance       what the same findings score at random places
 //	         -> Judge        PASS, WARN, FAIL or INVALID against goals and baseline
 //

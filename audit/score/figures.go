@@ -111,7 +111,7 @@ func meanPart(trials []*Metrics, of func(*Metrics) *Part) Part {
 	return p
 }
 
-// A AuditTrial is one run of an auditor on a project.
+// An AuditTrial is one run of an auditor on a project.
 type AuditTrial struct {
 	Result       *Result
 	Invalid      string  // why the trial does not count; then Result is not looked at

@@ -10,7 +10,7 @@ import (
 	"assay/internal/stat"
 )
 
-// An PairOutcome is what a trial of each tree of a pair says of an entry.
+// A PairOutcome is what a trial of each tree of a pair says of an entry.
 type PairOutcome string
 
 // The outcomes of pairs.

@@ -23,7 +23,7 @@ type File struct {
 	Content []byte
 }
 
-// A Export is a drawn target: the files for an auditor, and the key.
+// An Export is a drawn target: the files for an auditor, and the key.
 type Export struct {
 	Files   []File      // by path
 	Places  []SitePlace // where every region stands

@@ -31,7 +31,7 @@ type ProofOptions struct {
 	Quick   bool             // all good, all bad and two random draws alone
 }
 
-// An StepResult is the result of one step on one draw.
+// A StepResult is the result of one step on one draw.
 type StepResult struct {
 	Draw   string // "all good", "ORD-07 alone bad", "seed 3", "pairs 4"
 	Bad    []string

@@ -93,10 +93,9 @@ func factsOf(in *SiteInput) (*facts, error) {
 			r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, nil, runs, early, nil}
 		trials := record.ScoreTrials(r.Record.Trials)
 		p, err := score.Pool(false, trials)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Record.Name(), err)
-		}
-		if p.Stability.Known > 0 {
+		if err != nil { // one record must not keep the others from being shown
+			f.Notes = append(f.Notes, r.Record.Name()+": "+err.Error())
+		} else if p.Stability.Known > 0 {
 			a.Stability = &p.Stability
 		}
 		for _, t := range trials {

@@ -30,7 +30,7 @@ type Lease struct {
 	Sending
 }
 
-// An Permission says whether a try may begin: with a Lease, later, or never.
+// A Permission says whether a try may begin: with a Lease, later, or never.
 type Permission struct {
 	Lease *Lease
 	Wait  time.Duration // for how long, without a lease; 0: until a try that is under way has ended

@@ -11,7 +11,7 @@ import (
 	"assay/internal/store"
 )
 
-// An Job is one piece of work of a run.
+// A Job is one piece of work of a run.
 type Job struct {
 	// Key names the work by everything that it depends on: two items with equal
 	// keys would do the same. It is unique in a plan.
@@ -52,7 +52,7 @@ type Cost struct {
 	Known          bool
 }
 
-// A AttemptResult is what one call of Item.Do gave.
+// An AttemptResult is what one call of Item.Do gave.
 type AttemptResult struct {
 	// Evaluation is the outcome as far as this try knows it. The engine fills in
 	// run, trial, tries, usage and attempts.

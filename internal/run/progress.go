@@ -6,7 +6,7 @@ import (
 	"assay/audit"
 )
 
-// A EventKind is what an event is about.
+// An EventKind is what an event is about.
 type EventKind string
 
 // The kinds of events.

@@ -15,7 +15,7 @@ import (
 // is a defect of this package and never a provider's.
 var ErrAccounting = errors.New("run: the outcomes do not sum up to what was planned")
 
-// A Execution is a plan being carried out.
+// An Execution is a plan being carried out.
 type Execution struct {
 	*PendingResults
 

@@ -19,7 +19,7 @@ import (
 	"assay/audit"
 )
 
-// A Export is a sealed export of a project.
+// An Export is a sealed export of a project.
 type Export struct {
 	Dir     string // absolute
 	Files   int

@@ -13,7 +13,7 @@ import (
 
 const look = 300 * time.Millisecond // from one look at a run to the next
 
-// A Execution is a plan that workers carry out, seen from where its results are waited
+// An Execution is a plan that workers carry out, seen from where its results are waited
 // for.
 type Execution struct {
 	ID string
