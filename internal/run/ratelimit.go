@@ -156,8 +156,11 @@ func (l *RateLimiter) measure(end, now time.Time) {
 			l.Best = accepted
 		}
 		lower := math.Sqrt(l.Rate * accepted / tolerated)
-		if few {
+		switch {
+		case few:
 			lower = max(lower, best*l.Best)
+		case l.Refused > .75*n: // the rate is far off
+			lower = math.Sqrt(lower * accepted / tolerated)
 		}
 		l.Rate = max(slowest, min(l.Rate, lower))
 	}
