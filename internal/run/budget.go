@@ -11,29 +11,29 @@ import (
 	"assay/audit"
 )
 
-// A Budget is the budget of a run, in USD. Each try takes out the most that it can
+// A Budget is the budget of a run, in USD. Each attempt takes out the most that it can
 // cost before it begins and puts back what it did not use.
 type Budget struct {
 	Limit    float64 `json:"-"` // +Inf for none, which JSON cannot say
 	Spent    float64
 	Reserved float64
-	Out      int                // tries that hold a reserve
+	Out      int                // attempts that hold a reserve
 	Unsure   float64            // part of Spent that was charged because nobody knows the cost
-	Over     float64            // by how much tries cost more than their most
-	Dearest  map[string]float64 // by reviewer: the most that a try has cost
+	Over     float64            // by how much attempts cost more than their most
+	Dearest  map[string]float64 // by reviewer: the most that an attempt has cost
 }
 
-// A Lease is a try under way: what is reserved for it, and its place in the rate limiter.
+// A Lease is an attempt under way: what is reserved for it, and its place in the rate limiter.
 type Lease struct {
 	Reviewer, Provider string
 	Most               float64 // USD
 	Sending
 }
 
-// A Permission says whether a try may begin: with a Lease, later, or never.
+// A Permission says whether an attempt may begin: with a Lease, later, or never.
 type Permission struct {
 	Lease *Lease
-	Wait  time.Duration // for how long, without a lease; 0: until a try that is under way has ended
+	Wait  time.Duration // for how long, without a lease; 0: until an attempt that is under way has ended
 	Never string        // why it may not begin at all
 	Stop  string        // why nothing of the provider may
 }
@@ -55,7 +55,7 @@ func Ask(b *Budget, r *RateLimiter, it *Job, c *Config, now time.Time) Permissio
 		return Permission{}
 	}
 	// The larger of the stated cost and dearer times the dearest attempt so far is reserved.
-	// If the item can keep to less, it is what is left of the budget.
+	// If the job can keep to less, it is what is left of the budget.
 	most := max(it.Cost.Most, dearer*b.Dearest[it.Reviewer])
 	if left := b.Limit - b.Spent - b.Reserved; it.Grant != nil && left < most &&
 		left >= enough*most {
@@ -74,7 +74,7 @@ func Ask(b *Budget, r *RateLimiter, it *Job, c *Config, now time.Time) Permissio
 		b.Spent, most)}
 }
 
-// Settle ends a lease with what its try came to: the reserve is replaced by the cost.
+// Settle ends a lease with what its attempt came to: the reserve is replaced by the cost.
 // A pause that the provider asks for is at most Config.MaxWait. It returns why nothing more is
 // sent to the provider if that has answered nothing for Config.Stall and nothing is under way;
 // "" otherwise.
@@ -116,11 +116,11 @@ func Lose(b *Budget, r *RateLimiter, tries int, most float64) {
 	b.Unsure += most
 }
 
-// enough is the share of what a try may cost that it begins with at least, where it
+// enough is the share of what an attempt may cost that it begins with at least, where it
 // keeps to what it is given: with less it would hardly get anywhere.
 const enough = 0.1
 
-// dearer is how much more than the dearest try so far the next one may cost.
+// dearer is how much more than the dearest attempt so far the next one may cost.
 const dearer = 1.5
 
 // release returns what was reserved for attempts.

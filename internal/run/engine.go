@@ -22,7 +22,7 @@ type engine struct {
 	queues []*queue // one a provider, in a fixed order, so that equal runs do equal things
 	ended  chan ending
 	over   chan struct{}       // closed when nobody takes an ending any more
-	flying map[*queuedJob]bool // tries under way
+	flying map[*queuedJob]bool // attempts under way
 	// to a goroutine that waits for something to do: a new one grows its stack anew
 	hands    chan func() ending
 	gathered []*queuedJob     // to be stored together,
@@ -42,7 +42,7 @@ type engine struct {
 	unstored []*queuedJob
 }
 
-// An ending is the end of a try, or of the storing of outcomes.
+// An ending is the end of an attempt, or of the storing of outcomes.
 type ending struct {
 	job  *queuedJob
 	try  AttemptResult
@@ -157,7 +157,7 @@ func (e *engine) send(work context.Context, l *queue) (wake time.Time) {
 func (e *engine) giveUp(j *queuedJob, why string) {
 	if e.stopped["\x00budget"] == "" {
 		e.stopped["\x00budget"] = why
-		// All that is left, at the larger of its stated cost and the dearest try so far.
+		// All that is left, at the larger of its stated cost and the dearest attempt so far.
 		rest := max(e.leftMost, j.item.Cost.Most)
 		for _, dearest := range e.budget.Dearest {
 			rest = max(rest, dearest*float64(e.state.Planned-e.state.Done))
@@ -170,7 +170,7 @@ func (e *engine) giveUp(j *queuedJob, why string) {
 }
 
 // abandon ends a job that is not tried any more: skipped when it was never
-// begun, else with what its last try gave.
+// begun, else with what its last attempt gave.
 func (e *engine) abandon(j *queuedJob, why string) {
 	if j.tries == 0 {
 		e.finish(j.item, Skipped(j.item, why))
@@ -222,7 +222,7 @@ func errored(it *Job, why string) (t AttemptResult) {
 	return t
 }
 
-// Attempt makes one try of the item, for which so many USD are reserved, and notes with its
+// Attempt makes one attempt of the job, for which so many USD are reserved, and notes with its
 // attempts what they are charged where their cost is unknown. A panic of a reviewer is an
 // outcome like any other: one broken reply must not take the whole run with it.
 func (it *Job) Attempt(ctx context.Context, most float64) (t AttemptResult) {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// order returns the numbers of items in the order in which they are sent: families
-// shuffled, items shuffled within each, then one of each family in turn. So a
+// order returns the numbers of jobs in the order in which they are sent: families
+// shuffled, jobs shuffled within each, then one of each family in turn. So a
 // run that stops early has seen something of everything, and kindred cases do
-// not stand side by side. Equal seeds and items give equal orders, however the items
+// not stand side by side. Equal seeds and jobs give equal orders, however the jobs
 // are numbered.
 func order(families map[string]int32, family []int32, digests []digest, seed uint64) []int32 {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))

@@ -102,7 +102,7 @@ func (e *engine) insist(write func(context.Context) error) error {
 	}
 }
 
-// Row returns the row of an item whose last try, the tries-th, gave ev, after all of
+// Row returns the row of a job whose last attempt, the tries-th, gave ev, after all of
 // these attempts.
 func (it *Job) Row(run string, ev store.Evaluation, tries int,
 	attempts []audit.Attempt) store.Evaluation {

@@ -39,11 +39,11 @@ type Config struct {
 	// Budget is what the run may cost in USD: math.Inf(1) for no limit, 0 for the
 	// estimate alone (everything is skipped).
 	Budget float64
-	// Concurrency is how many tries a provider has in flight at most.
+	// Concurrency is how many attempts a provider has in flight at most.
 	Concurrency int
-	// Attempts is how often an item is tried at most.
+	// Attempts is how often a job is tried at most.
 	Attempts int
-	// FirstWait is the ceiling of the wait before the second try; it doubles with
+	// FirstWait is the ceiling of the wait before the second attempt; it doubles with
 	// each further one, up to a minute.
 	FirstWait time.Duration
 	// Seed fixes the order.
@@ -54,14 +54,14 @@ type Config struct {
 	// the newest run of the same suite with the same plan is continued if it was
 	// interrupted, that is, if a trial has no final outcome.
 	Continue string
-	// Grace is how long tries in flight may go on when the run is stopped: they
+	// Grace is how long attempts in flight may go on when the run is stopped: they
 	// are paid for.
 	Grace time.Duration
 	// MaxWait is the longest Retry-After that is waited for. A provider that asks
-	// for more has its items skipped.
+	// for more has its jobs skipped.
 	MaxWait time.Duration
 	// Stall is how long a provider may answer nothing. After that a failure that could
-	// pass stops its work, and while tries go on the run says when these end.
+	// pass stops its work, and while attempts go on the run says when these end.
 	Stall time.Duration
 	// StoreWait is how long a result that cannot be stored is tried again before
 	// the run stops.
@@ -105,13 +105,13 @@ func (c *Config) fill() error {
 type Jobs struct {
 	Count int
 	At    func(i int) Job
-	// Prior returns the final results of items, by their numbers, whose results are
+	// Prior returns the final results of jobs, by their numbers, whose results are
 	// kept elsewhere than in the store's evaluations: of these runs, or of any run
-	// where there are none. nil where there are no such items.
+	// where there are none. nil where there are no such jobs.
 	Prior func(ctx context.Context, runs []string) (map[int]JobResult, error)
 }
 
-// Listed returns a slice of items as Items.
+// Listed returns a slice of jobs as Jobs.
 func Listed(items []Job) Jobs {
 	return Jobs{Count: len(items), At: func(i int) Job { return items[i] }}
 }
@@ -122,8 +122,8 @@ type Plan struct {
 	Continued []store.Run // the runs whose trials this one continues, newest first
 	Config    Config      // with its defaults filled in
 	items     Jobs
-	ask       []int32  // numbers of the items to ask, in order
-	provider  []uint16 // of each item, in providers
+	ask       []int32  // numbers of the jobs to ask, in order
+	provider  []uint16 // of each job, in providers
 	providers []string
 	settled   []settled
 	// of those of settled that have one; none where results are discarded
@@ -155,14 +155,14 @@ func compare(a, b digest) int { return bytes.Compare(a[:], b[:]) }
 type planning struct {
 	*Plan
 	families map[string]int32 // numbers of their own
-	family   []int32          // of each item
+	family   []int32          // of each job
 	asked    []bool
 }
 
-const surveyed = 2000 // items that are looked at together, as their answers are looked up
+const surveyed = 2000 // jobs that are looked at together, as their answers are looked up
 
-// Prepare plans items. It reads from the store which of them an earlier run completed,
-// and sends nothing. No items, two with one key, and a reviewer without a price under
+// Prepare plans jobs. It reads from the store which of them an earlier run completed,
+// and sends nothing. No jobs, two with one key, and a reviewer without a price under
 // a finite budget are errors.
 func Prepare(ctx context.Context, c Config, items Jobs) (*Plan, error) {
 	if err := c.fill(); err != nil {
@@ -305,7 +305,7 @@ func (p *planning) continues(ctx context.Context) (chain []store.Run, err error)
 	return nil, nil
 }
 
-// results returns the items with a final result in these runs, or in any.
+// results returns the jobs with a final result in these runs, or in any.
 func (p *planning) results(ctx context.Context, runs []store.Run) (found []settled,
 	reused []*store.Evaluation, err error) {
 	var ids []string

@@ -12,8 +12,8 @@ type EventKind string
 // The kinds of events.
 const (
 	Began    EventKind = "began"    // the run began
-	Done     EventKind = "done"     // an item has its outcome
-	Retry    EventKind = "retry"    // an item will be tried again
+	Done     EventKind = "done"     // a job has its outcome
+	Retry    EventKind = "retry"    // a job will be tried again
 	Throttle EventKind = "throttle" // a provider asks for less
 	Waiting  EventKind = "waiting"  // nothing was answered for Config.Stall
 	Stopping EventKind = "stopping" // nothing more is sent: to a provider, a reviewer, or at all
@@ -32,7 +32,7 @@ type State struct {
 	Planned, Done, InFlight int
 	Reused                  int // of Done
 	Retries                 int
-	// USD in this process, with what was charged for tries of unknown cost
+	// USD in this process, with what was charged for attempts of unknown cost
 	Spent    float64
 	Earlier  float64 // USD that the runs cost which this one continues
 	Expected float64 // USD in the end, as far as can be told
@@ -45,7 +45,7 @@ type tallyKey struct {
 	outcome audit.Outcome
 }
 
-// Add counts one item more with this expected label and outcome.
+// Add counts one job more with this expected label and outcome.
 func (s *State) Add(l audit.Label, o audit.Outcome) {
 	if s.tally == nil {
 		s.tally = map[tallyKey]int{}
@@ -54,17 +54,17 @@ func (s *State) Add(l audit.Label, o audit.Outcome) {
 	s.Done++
 }
 
-// Count returns how many items with this expected label ("" for items without a
+// Count returns how many jobs with this expected label ("" for jobs without a
 // key) have this outcome so far. It may be called only while the event is being
 // told, or after the run.
 func (s *State) Count(l audit.Label, o audit.Outcome) int { return s.tally[tallyKey{l, o}] }
 
-// Outcome returns how many items have this outcome so far.
+// Outcome returns how many jobs have this outcome so far.
 func (s *State) Outcome(o audit.Outcome) int {
 	return s.Count(audit.Good, o) + s.Count(audit.Bad, o) + s.Count("", o)
 }
 
-// Rate returns the number of items answered per second since the run began, reused ones aside.
+// Rate returns the number of jobs answered per second since the run began, reused ones aside.
 func (s *State) Rate() float64 {
 	if s.Elapsed <= 0 {
 		return 0

@@ -27,9 +27,9 @@ type queuedJob struct {
 	attempts []audit.Attempt
 	last     AttemptResult
 	at       time.Time // when it may be tried again
-	lease    Lease     // of the try under way
+	lease    Lease     // of the attempt under way
 	begun    time.Time // when that began
-	given    bool      // up: the try under way did not end when it was told to
+	given    bool      // up: the attempt under way did not end when it was told to
 	err      error     // why its outcome could not be stored
 }
 
@@ -72,7 +72,7 @@ func (l *queue) delay(j *queuedJob, until time.Time) {
 
 const lastCeiling = time.Minute // where that of the waits stops doubling
 
-// delay returns how long an item waits after try t, the tries-th. One that the provider
+// delay returns how long a job waits after attempt t, the tries-th. One that the provider
 // refused as one too many is due at once when that happens the first time, since the
 // rate limiter holds it back, and when the provider says else when it says so. Others wait a
 // share of chance of a ceiling that doubles, and at least what the provider asks.

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// PendingResults are where the results of a plan's items are waited for.
+// PendingResults are where the results of a plan's jobs are waited for.
 type PendingResults struct {
 	planned func(key string) bool
 	done    chan struct{}
-	why     error // why an item has no result in the end
+	why     error // why a job has no result in the end
 
 	mu sync.Mutex
 	// by key, once anybody waits or anything is there; no map when results are discarded
@@ -23,7 +23,7 @@ type slot struct {
 	result JobResult
 }
 
-// PendingResults returns an empty Results for the plan's items.
+// Results returns an empty PendingResults for the plan's jobs.
 func (p *Plan) Results() *PendingResults {
 	r := &PendingResults{planned: p.planned, done: make(chan struct{})}
 	if !p.Config.Discard {
@@ -32,8 +32,8 @@ func (p *Plan) Results() *PendingResults {
 	return r
 }
 
-// Wait returns the result of the item with this key as soon as it is there. It
-// ends with an error when ctx ends first, when the plan has no such item, when the run
+// Wait returns the result of the job with this key as soon as it is there. It
+// ends with an error when ctx ends first, when the plan has no such job, when the run
 // ends without it, and when results are discarded.
 func (r *PendingResults) Wait(ctx context.Context, key string) (JobResult, error) {
 	r.mu.Lock()
@@ -62,7 +62,7 @@ func (r *PendingResults) Wait(ctx context.Context, key string) (JobResult, error
 	return JobResult{}, fmt.Errorf("run: the run ended without item %.12s: %w", key, r.why)
 }
 
-// Deliver hands a planned item's result to whoever waits for it, and reports whether it
+// Deliver hands a planned job's result to whoever waits for it, and reports whether it
 // was the first: others are dropped.
 func (r *PendingResults) Deliver(res JobResult) (first bool) {
 	r.mu.Lock()

@@ -27,15 +27,15 @@ type Execution struct {
 type Summary struct {
 	Run    store.Run // as it stands in the store
 	State  State     // the last one
-	Unsure float64   // part of State.Spent that was charged for tries whose cost nobody knows, USD
-	Over   float64   // by how much tries cost more than their stated most, USD
-	// Stops are the reasons why items were skipped, one line each, in the order in
+	Unsure float64   // part of State.Spent that was charged for attempts whose cost nobody knows, USD
+	Over   float64   // by how much attempts cost more than their stated most, USD
+	// Stops are the reasons why jobs were skipped, one line each, in the order in
 	// which they came up; empty when all were asked.
 	Stops    []string
 	Unstored []string // keys whose outcome is not in the store
 }
 
-// Unanswered returns the share of the planned items that have no answer, 0 to 1.
+// Unanswered returns the share of the planned jobs that have no answer, 0 to 1.
 func (s *Summary) Unanswered() float64 {
 	if s.State.Planned == 0 {
 		return 1
@@ -45,7 +45,7 @@ func (s *Summary) Unanswered() float64 {
 }
 
 // Start records the run and carries it out in the background until everything
-// has its outcome or ctx ends. When ctx ends, nothing more is sent, tries in
+// has its outcome or ctx ends. When ctx ends, nothing more is sent, attempts in
 // flight get Config.Grace to come to an end, and the rest is skipped.
 func (p *Plan) Start(ctx context.Context) (*Execution, error) {
 	c := p.Config

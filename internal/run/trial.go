@@ -103,7 +103,7 @@ func (t *ReviewTrial) key(subject string) string {
 
 const noVerdict = "it holds no verdict that can be read"
 
-// Job returns the trial as an item of a plan.
+// Job returns the trial as a job of a plan.
 func (t *ReviewTrial) Item() Job {
 	s := t.subject()
 	it := Job{Key: t.key(s.hash), Reviewer: t.Reviewer.Name(), Line: t.Reviewer.Name() + "@" +

@@ -12,7 +12,7 @@ import (
 )
 
 // What follows is for an engine that carries out a plan elsewhere than in this
-// process (internal/run/river): the same plan, tries, charges and rows.
+// process (internal/run/river): the same plan, attempts, charges and rows.
 
 // Jobs returns everything that is planned.
 func (p *Plan) Items() Jobs { return p.items }
@@ -21,10 +21,10 @@ func (p *Plan) Items() Jobs { return p.items }
 // it is sent.
 func (p *Plan) Ask() []int32 { return p.ask }
 
-// Providers returns the providers of the plan's items.
+// Providers returns the providers of the plan's jobs.
 func (p *Plan) Providers() []string { return slices.Clone(p.providers) }
 
-// Provider returns the provider of an item.
+// Provider returns the provider of a job.
 func (p *Plan) Provider(number int32) string { return p.providers[p.provider[number]] }
 
 // Identity names what is planned by its keys: two plans with equal identities do
@@ -61,7 +61,7 @@ func (p *Plan) Record(ctx context.Context) (store.Run, error) {
 	return r, nil
 }
 
-// AskAhead is Ask for whoever can begin a try later by itself: what only has to wait
+// AskAhead is Ask for whoever can begin an attempt later by itself: what only has to wait
 // until a time that is at most ahead of now gets its lease at once. It begins at the
 // lease's At.
 func AskAhead(b *Budget, r *RateLimiter, it *Job, c *Config, now time.Time,

@@ -17,7 +17,7 @@ import (
 	"assay/internal/workflow"
 )
 
-// SuitePlan returns what the projects of a root that filter and view choose would cost an auditor,
+// Plan returns what the projects of a root that filter and view choose would cost an auditor,
 // and which drops they would find, from the trials of its baseline or of its records.
 func Plan(root, auditor, filter, view string, concurrency int) (score.SuitePlan, error) {
 	e, err := checkout(root, Settings{Filter: filter, View: view})

@@ -24,7 +24,7 @@ type AuditArgs struct {
 	Project string `json:"project" river:"unique"`
 	Auditor string `json:"auditor" river:"unique"`
 	Trial   int    `json:"trial" river:"unique"` // from 0
-	// the number of the try, from 1; set when it is enqueued
+	// the number of the attempt, from 1; set when it is enqueued
 	Try    string  `json:"try" river:"unique"`
 	Export string  `json:"export"`  // seal.Hash: what the auditor is shown
 	MaxUSD float64 `json:"max_usd"` // that it may cost; 0 where nobody says

@@ -20,11 +20,11 @@ import (
 
 const (
 	batch = 200 // asks, and endings, that one turn holds at most
-	// from one look whether another worker's try has ended to the next
+	// from one look whether another worker's attempt has ended to the next
 	poll = 50 * time.Millisecond
 )
 
-// ahead is how long before it begins a try may have its lease: what the provider
+// ahead is how long before it begins an attempt may have its lease: what the provider
 // grants while the workers' transactions are under way is not lost then.
 const ahead = 50 * time.Millisecond
 
@@ -39,7 +39,7 @@ type batcher struct {
 	workers  *workers
 	run      string
 	provider string
-	config   run.Config // what it says of tries and waits
+	config   run.Config // what it says of attempts and waits
 	asks     chan *ask
 	endings  chan *ending
 	// when the pause ends that the provider asked for, as of the last turn; Unix ns
@@ -47,7 +47,7 @@ type batcher struct {
 
 	// What follows belongs to serve.
 	turns int64               // begun
-	held  map[*run.Lease]bool // leases of the tries under way
+	held  map[*run.Lease]bool // leases of the attempts under way
 }
 
 type ask struct {
@@ -58,7 +58,7 @@ type ask struct {
 	permit permit
 }
 
-// A permit says whether a try may begin: from at on, or not now, or never.
+// A permit says whether an attempt may begin: from at on, or not now, or never.
 type permit struct {
 	lease *run.Lease
 	at    time.Time
@@ -66,7 +66,7 @@ type permit struct {
 	never string // why it is skipped
 }
 
-// An ending is a try that ended: with the trial's outcome, or to be tried again.
+// An ending is an attempt that ended: with the trial's outcome, or to be tried again.
 type ending struct {
 	job      *river.Job[ReviewArgs]
 	item     *run.Job
@@ -76,7 +76,7 @@ type ending struct {
 	row      *store.Evaluation // the outcome
 	skipped  string            // the outcome: never begun, and why
 	attempts []audit.Attempt   // all of them, earlier workers' too
-	last     store.Evaluation  // what the last try came to
+	last     store.Evaluation  // what the last attempt came to
 	tries    int
 	stop     stop
 	came     time.Time
@@ -86,7 +86,7 @@ type ending struct {
 // final reports whether the trial has an outcome.
 func (e *ending) final() bool { return e.row != nil || e.skipped != "" }
 
-// What is kept of a trial that waits for another try.
+// What is kept of a trial that waits for another attempt.
 type kept struct {
 	Attempts []audit.Attempt
 	Last     store.Evaluation
@@ -295,7 +295,7 @@ func (d *batcher) decide(s *shared, held map[*run.Lease]bool, asks []*ask,
 	return len(asks), poll
 }
 
-// decideOn returns the permit of an item, or how long it has to wait.
+// decideOn returns the permit of a job, or how long it has to wait.
 func (d *batcher) decideOn(s *shared, it *run.Job, began time.Time) (p permit,
 	wait time.Duration) {
 	if why := s.stopped(it); why != "" {

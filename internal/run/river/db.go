@@ -26,7 +26,7 @@ type DB struct {
 	pool  *pgxpool.Pool
 
 	mu    sync.Mutex
-	asked map[AuditArgs]int // how many tries of an audit this process asked workers for
+	asked map[AuditArgs]int // how many attempts of an audit this process asked workers for
 }
 
 // Open opens the PostgreSQL at dsn, and brings its tables up to date. Results of

@@ -13,8 +13,8 @@
 //
 // A job names a trial; the worker rebuilds it from its own copy of the
 // repository, and refuses one whose key differs, since it would ask another
-// question. Before each try it takes a lease: a place in the rate limiter of the provider and
-// the most that the try may cost, in one transaction on two rows that all workers
+// question. Before each attempt it takes a lease: a place in the rate limiter of the provider and
+// the most that the attempt may cost, in one transaction on two rows that all workers
 // share. These rows hold the state that internal/run keeps in memory for a run in one
 // process, and the same functions decide upon it. The outcome and the end of the lease
 // are one transaction, so that none is lost and none counted twice, whoever dies when;

@@ -48,7 +48,7 @@ type settings struct {
 const chunk = 2000 // jobs in a transaction
 
 // Enqueue makes a plan a run of workers: a job for each trial that has no answer
-// yet, in the plan's order. task names the trial of an item of the plan by its number.
+// yet, in the plan's order. task names the trial of a job of the plan by its number.
 // Where workers are about the very same plan already, that run is given and nothing is enqueued:
 // nothing is paid for twice.
 func (db *DB) Enqueue(ctx context.Context, plan *run.Plan, task func(i int) ReviewArgs) (*Execution, error) {

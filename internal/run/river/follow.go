@@ -50,7 +50,7 @@ type account struct {
 }
 
 // follow watches a run until everything has its outcome. When ctx ends, nothing
-// more is begun, tries in flight get the plan's grace, and the rest is skipped.
+// more is begun, attempts in flight get the plan's grace, and the rest is skipped.
 func (db *DB) follow(ctx context.Context, plan *run.Plan, id string, joined bool) *Execution {
 	items := plan.Items()
 	r := &Execution{ID: id, Joined: joined, PendingResults: plan.Results(), db: db, plan: plan,

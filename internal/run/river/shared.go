@@ -70,7 +70,7 @@ func lock(ctx context.Context, tx pgx.Tx, id, provider, worker string) (*shared,
 	return s, nil
 }
 
-// stopped says why nothing more is sent to an item's reviewer.
+// stopped says why nothing more is sent to a job's reviewer.
 func (s *shared) stopped(it *run.Job) string {
 	for _, p := range s.stops {
 		if p.scope == "provider" && p.name == it.Provider || p.scope == "reviewer" &&

@@ -59,9 +59,12 @@ func TestAProviderThatAnswersNothingEndsTheRun(t *testing.T) {
 			require.Contains(t, sum.Stops[0], "mock has answered nothing for ")
 			require.Equal(t, 10, account(t, db, planned.ID, 60)[audit.OutcomeCorrect]+
 				account(t, db, planned.ID, 60)[audit.OutcomeWrong])
-			require.NotEmpty(t, said)
-			require.Regexp(t, `^nothing was answered for .*: (\d under way end by [\d:]{8} at the `+
-				`latest|the next request goes out by [\d:]{8})$`, said[0])
+			// Where requests end at once, the run may be over before it is looked at again.
+			require.True(t, len(said) > 0 || name != "silence")
+			for _, text := range said {
+				require.Regexp(t, `^nothing was answered for .*: (\d under way end by [\d:]{8} at the `+
+					`latest|the next request goes out by [\d:]{8})$`, text)
+			}
 		})
 	}
 }

@@ -22,7 +22,7 @@ type trialWorker struct {
 	workers *workers
 }
 
-// Work makes one try of a trial.
+// Work makes one attempt of a trial.
 func (w *trialWorker) Work(ctx context.Context, job *river.Job[ReviewArgs]) (err error) {
 	c, t := w.workers, job.Args
 	end := c.hold(job.ID)
@@ -74,7 +74,7 @@ func (w *trialWorker) try(ctx context.Context, d *batcher, e *ending) error {
 	case next.Stop != "":
 		e.stop = stop{"reviewer", it.Reviewer, next.Stop}
 	case ctx.Err() != nil:
-		// The worker is made to leave: the trial is another's, and this try is charged.
+		// The worker is made to leave: the trial is another's, and this attempt is charged.
 		return errors.Join(d.settle(e), river.JobSnooze(0))
 	case next.Again:
 		if err := d.settle(e); err != nil {
@@ -107,7 +107,7 @@ func (c *workers) rebuild(ctx context.Context, t ReviewArgs) (run.Job, error) {
 	return it, nil
 }
 
-// before reads what earlier tries gave, and whether one has ended the trial: its worker
+// before reads what earlier attempts gave, and whether one has ended the trial: its worker
 // died before its job had ended, or was taken for dead.
 func (c *workers) before(ctx context.Context, t ReviewArgs, e *ending) (done bool, err error) {
 	var k kept
