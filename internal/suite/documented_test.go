@@ -100,7 +100,7 @@ func newDocumented(t *testing.T) *documented {
 	server := d.server()
 	d.env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "ASSAY_ROOT="+d.root,
 		"ASSAY_DB=", "ASSAY_CACHE="+t.TempDir(),
-		"ASSAY_BASE_URL="+server, "ASSAY_API_KEY="+canary, "GIT_AUTHOR_NAME=a",
+		"ASSAY_BASE_URL="+server, "ASSAY_API_KEY="+canary, "A_KEY="+canary, "GIT_AUTHOR_NAME=a",
 		"GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a",
 		"GIT_COMMITTER_EMAIL=a@example.com")
 	d.furnish()
