@@ -34,6 +34,8 @@ type confinement struct {
 	Port        uint16   // that TCP may connect to, and no other; 0 for none
 	Open        bool     // the network is not confined
 	Account     int      // user and group to become; less than 0 for none
+	// Data is the program's limit of data. It is set last, since the launcher may need more.
+	Data *syscall.Rlimit
 }
 
 // confinement returns how the launcher confines a program; nil if it does not.
@@ -118,24 +120,16 @@ const launcherName = "assay-launch"
 const launcherSpec = 3
 
 func init() {
-	if len(os.Args) > 3 && os.Args[0] == launcherName {
-		err := launchConfined(os.Args[1], os.Args[2], os.Args[3:])
+	if len(os.Args) > 2 && os.Args[0] == launcherName {
+		err := launchConfined(os.Args[1], os.Args[2:])
 		fmt.Fprintln(os.Stderr, "assay: the program cannot be confined:", err)
 		os.Exit(126)
 	}
 }
 
-// dataLimit returns a limit of data as the launcher's argument, and "" for none.
-func dataLimit(r *unix.Rlimit) string {
-	if r == nil {
-		return ""
-	}
-	return fmt.Sprintf("%d:%d", r.Cur, r.Max)
-}
-
-// launchConfined confines this process and runs a program in its place, with a limit of
-// data that may be "". It returns only if that fails.
-func launchConfined(limit, program string, argv []string) error {
+// launchConfined confines this process and runs a program in its place. It returns only
+// if that fails.
+func launchConfined(program string, argv []string) error {
 	runtime.LockOSThread() // the thread that is confined becomes the program
 	spec := os.NewFile(launcherSpec, "confinement")
 	var c confinement
@@ -154,25 +148,15 @@ func launchConfined(limit, program string, argv []string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	// Late, since the limit is for the program: this one may need more.
-	if err := limitData(limit); err != nil {
-		return fmt.Errorf("limit %s of data: %w", limit, err)
+	if c.Data != nil {
+		if err := syscall.Setrlimit(unix.RLIMIT_DATA, c.Data); err != nil {
+			return fmt.Errorf("limit of data: %w", err)
+		}
 	}
 	if err := filterCalls(forbidden(c.sockets())); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return fmt.Errorf("%s: %w", program, syscall.Exec(program, argv, os.Environ()))
-}
-
-func limitData(limit string) error {
-	if limit == "" {
-		return nil
-	}
-	var r syscall.Rlimit
-	if _, err := fmt.Sscanf(limit, "%d:%d", &r.Cur, &r.Max); err != nil {
-		return err
-	}
-	return syscall.Setrlimit(unix.RLIMIT_DATA, &r)
 }
 
 // filterCalls installs a filter of system calls for this thread; an empty one does nothing.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -136,7 +137,14 @@ func (l *launched) reaped(p Process) (theirs []*os.File, err error) {
 	if err != nil {
 		return theirs, err
 	}
+	limits := l.rlimits(p)
 	if c != nil {
+		limits = slices.DeleteFunc(limits, func(r rlimit) bool {
+			if r.resource == unix.RLIMIT_DATA {
+				c.Data = &syscall.Rlimit{Cur: r.value, Max: r.hard}
+			}
+			return r.resource == unix.RLIMIT_DATA
+		})
 		spec, err := json.Marshal(c)
 		if err != nil {
 			return theirs, err
@@ -151,7 +159,7 @@ func (l *launched) reaped(p Process) (theirs []*os.File, err error) {
 			_ = write.Close()
 		}()
 	}
-	l.cmd = reaperCommand(p, l.rlimits(p), theirs)
+	l.cmd = reaperCommand(p, limits, theirs)
 	l.cmd.Dir = p.Dir
 	return theirs, nil
 }

@@ -90,7 +90,7 @@ func reap(parent, limits string, confined bool, command []string) int {
 	// reaper's.
 	files := []uintptr{0, 1, 2}
 	if confined {
-		command = append([]string{launcherName, dataLimit(data), program}, command...)
+		command = append([]string{launcherName, program}, command...)
 		program, files = "/proc/self/exe", append(files, specification)
 	}
 	child, err := syscall.ForkExec(program, command, &syscall.ProcAttr{Env: os.Environ(),
@@ -99,7 +99,7 @@ func reap(parent, limits string, confined bool, command []string) int {
 	if err != nil {
 		return fail(err)
 	}
-	if data != nil && !confined { // the launcher limits itself
+	if data != nil { // not of a launcher, which limits itself
 		_ = unix.Prlimit(child, unix.RLIMIT_DATA, data, nil) // an error: it has ended
 	}
 	goAhead()
