@@ -9,8 +9,9 @@ import (
 
 // A RateLimiter says when the next request may be sent to a provider. It holds at most Max
 // requests in flight. Until the first refusal it sends as fast as that allows; then it spaces
-// requests evenly at Rate. A refusal lowers Rate half-way to what the provider accepted since
-// Rate was last lowered, on a scale of logarithms; each accepted request raises it a little.
+// requests evenly at Rate. Refusals lower Rate half-way to what the provider accepted since Rate
+// was last lowered, on a scale of logarithms, and three quarters of the way if most requests were
+// refused; each accepted request raises it a little.
 // Where a provider states its limits in headers, these are the rate.
 //
 // A RateLimiter depends on its fields and the times that it is given alone, so that it can be
@@ -56,6 +57,7 @@ const (
 	patience  = 10     // pauses between two refusals that ask for one, about
 	best      = 0.9    // share of Best below which few refusals do not lower the rate
 	decay     = 0.99   // of Best, a window
+	farOff    = 0.75   // refused share above which the rate is far too high
 )
 
 // Wait returns how long the next request has to wait, 0 if it may be sent now. ok is false if
@@ -159,7 +161,7 @@ func (l *RateLimiter) measure(end, now time.Time) {
 		switch {
 		case few:
 			lower = max(lower, best*l.Best)
-		case l.Refused > .75*n: // the rate is far off
+		case l.Refused > farOff*n:
 			lower = math.Sqrt(lower * accepted / tolerated)
 		}
 		l.Rate = max(slowest, min(l.Rate, lower))
