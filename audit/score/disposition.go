@@ -125,7 +125,7 @@ type Scored struct {
 	// that says again what was judged; empty when nobody did
 	Review            string      `json:"review,omitempty"`
 	Ignored           []audit.CWE `json:"ignored,omitempty"`    // CWEs behind the first three
-	MethodologyCredit float64     `json:"literal_credit"`       // credit in the literal score
+	MethodologyCredit float64     `json:"literal_credit"`       // credit in the methodology score
 	MethodologyID     string      `json:"literal_id,omitempty"` // the entry that it took there
 }
 

@@ -7,7 +7,7 @@ import (
 	"assay/audit"
 )
 
-// figures are the means over the trials of one side, by our score or by the literal
+// figures are the means over the trials of one side, by our score or by the methodology
 // one. An undefined figure of one trial is left out of its mean.
 type figures struct {
 	recall    Value

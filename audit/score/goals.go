@@ -17,7 +17,7 @@ type ProjectGoals struct {
 	Coverage           int                     // dimensions, of ten
 	Expected           int                     // credit: found entries, a half counting a half
 	Minimums           map[audit.Dimension]int // credit by dimension
-	ByMethodologyScore bool                    // the literal score is asserted, not ours
+	ByMethodologyScore bool                    // the methodology score is asserted, not ours
 	// recall at chance warns, and does not fail
 	AtChance bool `json:",omitempty"`
 	// the user states none, and these are Assay's
@@ -27,7 +27,7 @@ type ProjectGoals struct {
 	Methodology bool `json:",omitempty"`
 }
 
-// asserted reports whether the literal score is the one that is judged.
+// asserted reports whether the methodology score is the one that is judged.
 func (g *ProjectGoals) asserted() bool { return g.ByMethodologyScore || g.Methodology }
 
 // stated reports whether anything is asked for.

@@ -33,7 +33,7 @@ func (l *MethodologyScore) Metrics() *Metrics {
 		Dimensions: l.Dimensions}
 }
 
-// literal fills in the literal score. Suppressed findings and those whose file or line
+// literal fills in the methodology score. Suppressed findings and those whose file or line
 // is not there take no part; the latter count in precision's denominator.
 func (s *scorer) literal() {
 	l := &s.result.Methodology

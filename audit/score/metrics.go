@@ -10,8 +10,8 @@ import (
 type Metrics struct {
 	Part // the whole key
 
-	Unmatched     Reviewed `json:"off_key"`   // off-key findings by what was said of them
-	WrongLocation Reviewed `json:"misplaced"` // misplaced ones
+	Unmatched     Reviewed `json:"off_key"`   // unmatched findings by what was said of them
+	WrongLocation Reviewed `json:"misplaced"` // those at a wrong location
 	// Precision, narrowed by the share of true ones in the review sample; decides nothing
 	Precision95 Span `json:"precision_95"`
 

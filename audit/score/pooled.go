@@ -101,6 +101,13 @@ func Pool(methodology bool, projects ...[]AuditTrial) (Pooled, error) {
 	return p, nil
 }
 
+// StabilityOf returns the stability over the trials of one variant on one project. It fails with
+// a [MismatchError] if they were scored by different rules or keys.
+func StabilityOf(results []*Result) (s Stability, err error) {
+	err = s.add(results)
+	return s, err
+}
+
 // add adds a project. A single trial adds nothing.
 func (s *Stability) add(results []*Result) error {
 	if len(results) < 2 {

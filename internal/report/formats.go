@@ -91,14 +91,13 @@ func factsOf(in *SiteInput) (*facts, error) {
 		runs, early := r.Record.Ended()
 		a := auditFact{r.Record.Name(), r.Record.Suite, r.Record.Project, r.Record.Auditor,
 			r.Record.Replay, r.Verdict, r.Trials, r.Metrics, r.Rates, r.Look, nil, runs, early, nil}
-		trials := record.ScoreTrials(r.Record.Trials)
-		p, err := score.Pool(false, trials)
+		s, err := score.StabilityOf(r.Record.Counting())
 		if err != nil { // one record must not keep the others from being shown
 			f.Notes = append(f.Notes, r.Record.Name()+": "+err.Error())
-		} else if p.Stability.Known > 0 {
-			a.Stability = &p.Stability
+		} else if s.Known > 0 {
+			a.Stability = &s
 		}
-		for _, t := range trials {
+		for _, t := range record.ScoreTrials(r.Record.Trials) {
 			if m := score.FiguresOf([]score.AuditTrial{t}); m != nil {
 				a.trials = append(a.trials, m)
 			}
@@ -152,14 +151,13 @@ func (a *auditFact) cells() []string {
 		name += " (replay)"
 	}
 	cs := []string{a.Suite, a.Project, name, string(a.Verdict)}
-	switch {
-	case a.Metrics == nil:
+	if a.Metrics == nil {
 		cs = append(cs, "no trial counts")
-	default:
+	} else {
 		cs = append(cs, score.ShowAll(score.AuditMetrics(), a.Metrics)...)
-		if a.Stability != nil {
-			cs = append(cs, score.ShowAll(score.StabilityMetrics(), a.Stability)...)
-		}
+	}
+	if a.Stability != nil {
+		cs = append(cs, score.ShowAll(score.StabilityMetrics(), a.Stability)...)
 	}
 	return append(cs, make([]string, len(auditHeads)-len(cs))...)
 }
