@@ -111,12 +111,17 @@ func (b *tab) open(t *testing.T, file string, width int64) {
 // arrive waits until a click has led to a page, and its script has run.
 func (b *tab) arrive(t *testing.T, name string) {
 	t.Helper()
-	there := "document.readyState === 'complete' && location.pathname.endsWith(" + strconv.Quote(
-		"/"+name) + ")"
+	b.until(t, "location.pathname.endsWith("+strconv.Quote("/"+name)+")")
+}
+
+// until waits until a page is loaded of which the condition is true.
+func (b *tab) until(t *testing.T, condition string) {
+	t.Helper()
+	there := "document.readyState === 'complete' && " + condition
 	require.Eventually(t, func() bool {
 		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](there))
-		return err == nil && ok
-	}, 30*time.Second, 50*time.Millisecond, "the browser did not come to %s", name)
+		return err == nil && ok // an error: one page gives way to the next
+	}, 30*time.Second, 50*time.Millisecond, "the browser did not come to %s", condition)
 }
 
 func eval[T any](t *testing.T, b *tab, js string) T {

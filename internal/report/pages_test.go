@@ -169,9 +169,7 @@ func TestAddressesFollowTheState(t *testing.T) {
 	b.open(t, filepath.Join(dir, "index.html"), 1440)
 	eval[bool](t, b,
 		`(() => { const s = document.querySelector('select[data-go]'); s.selectedIndex = s.options.length - 1; s.dispatchEvent(new Event('change')); return true })()`)
-	require.Eventually(t,
-		func() bool { return strings.Contains(eval[string](t, b, "location.pathname"), "/runs/") },
-		browserWait, browserStep)
+	b.until(t, "location.pathname.includes('/runs/')")
 	require.Contains(t, b.texts(t, "#table-auditors")[0], "audit-skill")
 	require.NotContains(t, b.texts(t, "#table-auditors")[0], "audit-skill-small",
 		"it is of the newest run alone")
