@@ -121,7 +121,7 @@ func (b *tab) until(t *testing.T, condition string) {
 	require.Eventually(t, func() bool {
 		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](there))
 		return err == nil && ok // an error: one page gives way to the next
-	}, 30*time.Second, 50*time.Millisecond, "the browser did not come to %s", condition)
+	}, browserWait, browserStep, "the browser did not come to %s", condition)
 }
 
 func eval[T any](t *testing.T, b *tab, js string) T {
